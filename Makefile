@@ -1,0 +1,42 @@
+# `make setup` once, or let the other targets do it; `make test` and `make demo` are the two to know.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/ready
+
+.PHONY: setup demo test check format bench bench-peers clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@echo "setting up .venv (about a minute) …"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,outsiders]'
+	@touch $(STAMP)
+
+demo: setup  ## play every game and leave a picture of each in demo/
+	$(BIN)/ludus demo --out demo
+
+test: setup  ## all tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: setup  ## style, types and the shape of the tree
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## how fast the pool is, here and now
+	$(BIN)/ludus bench pool
+
+bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environment of their own
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --upgrade pip
+	.venv-peers/bin/python -m pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt --editable '.[gymnasium]' -r benchmarks/requirements.txt
+	.venv-peers/bin/python benchmarks/peers.py
+
+clean:
+	rm -rf .venv .venv-peers demo

@@ -1,0 +1,49 @@
+"""The one place that knows other people's interfaces, and the one door to every pool, ours or theirs.
+
+`gymnasium:FrozenLake-v1` or `pettingzoo:classic/tictactoe-v3` opens wherever the name of a game is accepted.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ludus.pool import Pool
+from ludus.types import Array, LudusError, Spec, Step
+
+PREFIXES = {"gymnasium": "ludus.bridges.gymnasium_pool", "pettingzoo": "ludus.bridges.pettingzoo_pool"}
+
+
+class AnyPool(Protocol):
+    """What every pool offers, whoever wrote the game."""
+
+    rows: int
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def observation(self) -> np.dtype[Any]: ...
+    @property
+    def status(self) -> Array: ...
+    @property
+    def step(self) -> Step: ...
+    def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step: ...
+    def advance(self, actions: Any) -> Step: ...
+    def action_name(self, action: Any) -> str: ...
+    def close(self) -> None: ...
+
+
+def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
+    """A pool of the game with this name; a prefix like `gymnasium:` says whose game it is."""
+    prefix, colon, rest = name.partition(":")
+    if not colon:
+        return Pool(name, rows, seed, threads)
+    if prefix not in PREFIXES:
+        raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; known are {", ".join(PREFIXES)}')
+    pool: AnyPool = importlib.import_module(PREFIXES[prefix]).open_pool(rest, rows, seed)
+    return pool

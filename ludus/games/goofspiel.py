@@ -1,0 +1,107 @@
+"""Goofspiel: both players bid a card in secret for the prize on show; the higher bid takes it.
+
+Each player holds the cards 1 to 13 and uses each once. Prizes 1 to 13 come in random order; equal bids lose the prize
+for both. Who has more points at the end wins 1 from the other. The one game here in which all seats act at once.
+"""
+
+from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, i16, random, record, rule, within
+
+CARDS = 13
+SPEC = Spec(seats=2, actions=Discrete(CARDS), turns="simultaneous", horizon=CARDS, zero_sum=True, frame=(480, 260))
+STATE = record(**HEAD, round=i8, points=(i16, 2), prizes=(i8, CARDS), bids=(i8, (2, CARDS)))
+OBSERVATION = record(
+    prize=within(0, CARDS, i8), points=within(0, 91, i16, 2), cards=within(0, 1, i8, 2, CARDS),
+    prizes_left=within(0, 1, i8, CARDS),
+)  # fmt: skip
+"""prize on show; points, and cards still held, of me and the other; prizes still to come"""
+
+
+@rule
+def init(state):
+    for card in range(CARDS):
+        state.prizes[card] = card + 1
+    random.shuffle(state, state.prizes, CARDS)
+
+
+@rule
+def step(state, actions, reward):
+    for seat in range(2):
+        state.bids[seat, state.round] = actions[seat] + 1
+    if actions[0] != actions[1]:
+        state.points[0 if actions[0] > actions[1] else 1] += state.prizes[state.round]
+    state.round += 1
+    if state.round == CARDS:
+        state.status = OVER
+        if state.points[0] != state.points[1]:
+            winner = 0 if state.points[0] > state.points[1] else 1
+            reward[winner] = 1.0
+            reward[1 - winner] = -1.0
+
+
+@rule
+def legal(state, seat, mask):
+    for card in range(CARDS):
+        mask[card] = 1
+    for turn in range(state.round):
+        mask[state.bids[seat, turn] - 1] = 0
+
+
+@rule
+def observe(state, seat, out):
+    for card in range(CARDS):
+        out.cards[0, card] = 1
+        out.cards[1, card] = 1
+        out.prizes_left[card] = 1
+    for turn in range(state.round):
+        out.cards[0, state.bids[seat, turn] - 1] = 0
+        out.cards[1, state.bids[1 - seat, turn] - 1] = 0
+        out.prizes_left[state.prizes[turn] - 1] = 0
+    out.prize = 0
+    if state.round < CARDS:
+        out.prize = state.prizes[state.round]
+        out.prizes_left[out.prize - 1] = 0
+    out.points[0] = state.points[seat]
+    out.points[1] = state.points[1 - seat]
+
+
+@rule
+def redeal(state, seat):
+    """Deal the prizes to come anew: the order of what is not yet on show is hidden from both."""
+    for last in range(CARDS - 1, state.round + 1, -1):
+        other = state.round + 1 + random.below(state, last - state.round)
+        prize = state.prizes[last]
+        state.prizes[last] = state.prizes[other]
+        state.prizes[other] = prize
+
+
+@rule
+def scene(state, seat, canvas):
+    draw.rect(canvas, 0, 0, 480, 260, 0x1E2430)
+    for turn in range(CARDS):
+        x = 36 + 34 * turn
+        if turn <= state.round:
+            card(canvas, x, 130, state.prizes[turn], 0xFFD23F)
+        else:
+            draw.rect(canvas, x - 14, 108, 28, 44, 0x39445A, 5.0)
+        for side in range(2):
+            if turn < state.round:
+                card(canvas, x, 60 + 140 * side, state.bids[side, turn], 0x59C2FF if side else 0xFF8A5B)
+    draw.integer(canvas, 240, 18, 20, 0xFF8A5B, state.points[0])
+    draw.integer(canvas, 240, 243, 20, 0x59C2FF, state.points[1])
+
+
+@rule
+def card(canvas, x, y, value, color):
+    draw.rect(canvas, x - 14, y - 22, 28, 44, color, 5.0)
+    draw.integer(canvas, x, y, 18, 0x1E2430, value)
+
+
+def action_name(action: int) -> str:
+    return f"bid {action + 1}"
+
+
+def text(state) -> str:
+    turns = range(state["round"])
+    played = [f"prize {state['prizes'][t]}: {state['bids'][0][t]} against {state['bids'][1][t]}" for t in turns]
+    shown = f"prize on show: {state['prizes'][state['round']]}" if state["round"] < CARDS else "no prize is left"
+    return "\n".join([*played, shown, f"points {state['points'][0]} to {state['points'][1]}"])

@@ -1,0 +1,275 @@
+"""The pool: thousands of copies of one game, stepped in compiled code without the interpreter's lock.
+
+Every array it hands over is fresh and never written again; finished games open anew by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus import games
+from ludus.pool import binding
+from ludus.types import Array, Continuous, LudusError, Spec, Step
+from ludus.words import CUT, OVER, random
+from ludus.words.draw import new_canvas
+
+SMALLEST_SHARE = 64
+"""rows below which waking another thread costs more than it saves"""
+
+
+class Snapshot(NamedTuple):
+    """A pool's whole content as bytes; restoring it continues exactly."""
+
+    fingerprint: str
+    states: Array
+    rows: Array
+    observations: Array
+
+
+class Pool:
+    """`rows` games of one kind, with `step` the newest of what their players see.
+
+    `seed` is one number (rows are unrelated) or one number a row (row i is what a pool of one with that seed plays).
+    """
+
+    def __init__(
+        self, game: str | games.Game, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None
+    ) -> None:
+        self.game = games.load(game) if isinstance(game, str) else game
+        if rows < 1:
+            raise LudusError(f"a pool needs at least one row, not {rows}")
+        self.rows = rows
+        self.threads = threads or available_cores()
+        self.kernel: Any = binding.bind(self.game.name, self.game.rules)
+        self.states = np.zeros(rows, self.game.rules.STATE)
+        self._blank = self.game.blank()
+        self._rows = np.zeros(rows * self.spec.views, self.kernel.ROW)
+        self._observations = np.zeros(rows * self.spec.views, self.game.rules.OBSERVATION)
+        self._played = 0
+        self._executor: ThreadPoolExecutor | None = None
+        warm_up(self)
+        self.reset(seed)
+
+    @property
+    def name(self) -> str:
+        return self.game.full_name
+
+    @property
+    def spec(self) -> Spec:
+        return self.game.spec
+
+    @property
+    def observation(self) -> np.dtype[Any]:
+        """The record that observations follow, with the ranges of its fields."""
+        dtype: np.dtype[Any] = self.game.rules.OBSERVATION
+        return dtype
+
+    @property
+    def status(self) -> Array:
+        """[rows] PLAYING, OVER or CUT."""
+        status: Array = self.states["status"]
+        return status
+
+    def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step:
+        """Open new games in all rows, or in those that the boolean array `rows` marks; with new randomness if seeded."""
+        chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
+        if chosen.shape != (self.rows,):
+            raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
+        if seed is not None:
+            self.states["key"][chosen] = self._keys(seed)[chosen]
+        self.states["status"][chosen] = OVER
+        self.kernel.reopen(self.states, self._blank, chosen, self._no_actions(), self._rows, self._observations)
+        return self.step
+
+    @property
+    def step(self) -> Step:
+        """What the players see now, in arrays of its own."""
+        rows, observations = self._rows, self._observations
+        return Step(
+            observation={name: np.array(observations[name]) for name in observations.dtype.names},
+            mask=np.array(rows["mask"]).view(bool),
+            seat=np.array(rows["seat"]),
+            reward=np.array(rows["reward"]),
+            discount=np.array(rows["discount"]),
+            first=np.array(rows["first"]).view(bool),
+        )
+
+    def advance(self, actions: Any) -> Step:
+        """Play one action in every game; games that had ended open anew and ignore theirs."""
+        checked = self.check(actions)
+        self._share(lambda low, high: self._advance(checked, low, high))
+        return self.step
+
+    def check(self, actions: Any) -> Array:
+        """The actions as the kernels read them; a sentence, and no game moved, if one of them will not do."""
+        wanted = self.kernel.ACTION["action"]
+        given = np.asarray(actions)
+        shape = (self.rows * self.spec.views, *((len(self.spec.actions.low),) if self._continuous else ()))
+        if given.shape != shape:
+            raise LudusError(f"{self.game.name} wants actions of shape {shape}, not {given.shape}")
+        if given.dtype.kind not in ("iufb" if self._continuous else "iub"):
+            raise LudusError(f"{self.game.name} wants {wanted.base.name} actions, not {given.dtype.name}")
+        packed = np.array(given, wanted.base, order="C").view(self.kernel.ACTION).reshape(self.rows)
+        bad = self.kernel.first_illegal(self.states, packed, self._rows)
+        if bad >= 0:
+            raise LudusError(self._illegal(bad, given[bad]))
+        return packed
+
+    def play_randomly(self, steps: int, seed: int = 0) -> int:
+        """`steps` steps of random legal play inside the compiled loop; returns the number of decisions made."""
+        actions = self._no_actions()
+        dice, start = random.keys(seed, 1)[0], self._played
+        self._played += steps
+        counts = self._share(
+            lambda low, high: self.kernel.play_randomly(
+                self.states, self._blank, actions, self._rows, self._observations, low, high, steps, dice, start
+            )
+        )
+        return int(sum(counts))
+
+    def random_actions(self, seed: int) -> Array:
+        """A random legal action for every row, for callers that step by hand."""
+        generator = np.random.default_rng(seed)
+        if isinstance(self.spec.actions, Continuous):
+            low, high = np.array(self.spec.actions.low), np.array(self.spec.actions.high)
+            return generator.uniform(low, high, (len(self._rows), len(low)))
+        chances = generator.random(self._rows["mask"].shape) * self._rows["mask"]
+        return chances.argmax(axis=1)
+
+    def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> Pool:
+        """A new pool of copies of these rows that cannot see their future dice.
+
+        With a seat, what that seat does not know is dealt anew (where the game has `redeal`), so that search is honest.
+        """
+        sources = np.asarray(rows, np.int64)
+        if sources.size == 0 or sources.min() < 0 or sources.max() >= self.rows:
+            raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
+        twin = Pool(self.game, len(sources), seed, self.threads)
+        self.kernel.fork(self.states, sources, random.keys(seed, len(sources)), twin.states, seat)
+        views = np.arange(self.spec.views)
+        twin._rows[:] = self._rows[(sources[:, None] * self.spec.views + views).ravel()]
+        self.kernel.see(twin.states, twin._rows, twin._observations, 0, twin.rows)
+        return twin
+
+    def save(self) -> Snapshot:
+        """Everything, as bytes."""
+        arrays = (self.states, self._rows, self._observations)
+        return Snapshot(self.game.fingerprint, *(array.copy().view(np.uint8) for array in arrays))
+
+    def restore(self, snapshot: Snapshot) -> Step:
+        """Go on exactly where `save` was called."""
+        if snapshot.fingerprint != self.game.fingerprint:
+            raise LudusError(f"this snapshot is of another game or another version of {self.game.name}")
+        arrays = (self.states, self._rows, self._observations)
+        for array, saved in zip(arrays, snapshot[1:], strict=True):
+            if saved.nbytes != array.nbytes:
+                rows = len(snapshot.states) // self.states.dtype.itemsize
+                raise LudusError(f"this snapshot has {rows} rows and the pool has {self.rows}")
+        for array, saved in zip(arrays, snapshot[1:], strict=True):
+            array[:] = saved.view(array.dtype)
+        return self.step
+
+    def scene(self, row: int = 0, seat: int = -1) -> Array:
+        """The shapes of one game as a seat sees it (the seat to act if none is given)."""
+        if not hasattr(self.game.rules, "scene"):
+            raise LudusError(f"{self.game.name} draws nothing: its module has no scene")
+        canvas = new_canvas()
+        self.kernel.draw_scene(self.states, row, int(self.states["seat"][row]) if seat < 0 else seat, canvas)
+        shapes: Array = canvas[0]["shapes"][: canvas[0]["count"]]
+        return shapes
+
+    def action_name(self, action: Any) -> str:
+        """What people call an action."""
+        name: str = self.game.rules.action_name(action)
+        return name
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._executor:
+            self._executor.shutdown()
+            self._executor = None
+
+    @property
+    def _continuous(self) -> bool:
+        return isinstance(self.spec.actions, Continuous)
+
+    def _advance(self, actions: Array, low: int, high: int) -> None:
+        self.kernel.advance(self.states, self._blank, actions, self._rows, self._observations, low, high)
+
+    def _no_actions(self) -> Array:
+        return np.zeros(self.rows, self.kernel.ACTION)
+
+    def _keys(self, seed: int | Sequence[int]) -> Array:
+        if isinstance(seed, int | np.integer):
+            return random.keys(int(seed), self.rows)
+        if len(seed) != self.rows:
+            raise LudusError(f"{len(seed)} seeds were given for {self.rows} rows; give one number, or one a row")
+        return random.seeded(seed)
+
+    def _share(self, work: Callable[[int, int], Any]) -> list[Any]:
+        """Let each thread do its part of the rows; the parts never meet, so the result does not depend on how many."""
+        parts = max(1, min(self.threads, self.rows // SMALLEST_SHARE))
+        if parts == 1:
+            return [work(0, self.rows)]
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="ludus-pool")
+        bounds = [self.rows * part // parts for part in range(parts + 1)]
+        others = [self._executor.submit(work, low, high) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
+        return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
+
+    def _illegal(self, row: int, action: Any) -> str:
+        seat = int(self._rows[row]["seat"])
+        if isinstance(self.spec.actions, Continuous):
+            ranges = ", ".join(
+                f"{low:g} to {high:g}" for low, high in zip(self.spec.actions.low, self.spec.actions.high, strict=True)
+            )
+            return f"{self.game.name}: action {np.asarray(action).tolist()} of row {row} is not within {ranges}"
+        legal = [self.game.rules.action_name(int(choice)) for choice in np.flatnonzero(self._rows[row]["mask"])]
+        shown = ", ".join(legal[:12]) + (", …" if len(legal) > 12 else "")
+        return f"{self.game.name}: action {int(action)} of row {row} is not legal for seat {seat}; legal are {shown}"
+
+
+def available_cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def warm_up(pool: Pool) -> None:
+    """Compile, or load from the cache, every kernel of the game; a line tells of it where it takes long."""
+    if getattr(pool.kernel, "WARM", False):
+        return
+    fresh = not binding.is_compiled(pool.kernel)
+    start = time.perf_counter()
+    if fresh:
+        print(f"ludus: compiling {pool.game.name} for the first time …", end="", file=sys.stderr, flush=True)
+    _touch_kernels(pool)
+    if fresh:
+        binding.mark_compiled(pool.kernel)
+        print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    pool.kernel.WARM = True
+
+
+def _touch_kernels(pool: Pool) -> None:
+    """Call every kernel once on an empty range, which is enough to have it compiled."""
+    kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
+    rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
+    kernel.advance(states, blank, actions, rows, observations, 0, 0)
+    kernel.reopen(states, blank, np.zeros(0, bool), actions, rows, observations)
+    kernel.first_illegal(states, actions, rows)
+    kernel.see(states, rows, observations, 0, 0)
+    kernel.play_randomly(states, blank, actions, rows, observations, 0, 0, 0, np.uint64(0), 0)
+    kernel.fork(states, np.zeros(0, np.int64), np.zeros(0, np.uint64), states, -1)
+    if hasattr(pool.game.rules, "scene"):
+        state = blank.copy()
+        kernel.open_game(state, blank, 0)
+        kernel.draw_scene(state, 0, 0, new_canvas())
+
+
+__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "warm_up"]

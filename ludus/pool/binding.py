@@ -1,0 +1,166 @@
+"""Bind the kernels to a game, with a compile cache that belongs to exactly these sources.
+
+Numba's disk cache misses closures and ignores changes in callees. So every game gets its own copy of the kernel module
+(top-level functions: the cache holds), and the cache folder is named by a hash of everything that was compiled in.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+
+KERNEL = pathlib.Path(__file__).with_name("kernel.py")
+KEPT = 4
+"""how many cache folders of one game are kept: a few versions of the sources may be in use side by side"""
+_NOT_OURS = frozenset(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite"}
+_lock = threading.RLock()
+_bound: dict[ModuleType, ModuleType] = {}
+
+
+def bind(name: str, rules: ModuleType) -> ModuleType:
+    """The kernel module of a game, one per process."""
+    with _lock:
+        if rules not in _bound:
+            _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{name}", rules)
+        return _bound[rules]
+
+
+def instantiate(template: pathlib.Path, module_name: str, rules: ModuleType) -> ModuleType:
+    """Run a template module with `rules` bound; all that it compiles is cached under the hash of its sources."""
+    spec = importlib.util.spec_from_file_location(module_name, template)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    module.__dict__["rules"] = rules
+    module.__dict__["CACHE"] = cache_folder(module_name.removeprefix("ludus_"), digest(template, rules))
+    sys.modules[module_name] = module
+    with _cache_directory(module.__dict__["CACHE"]):
+        _let_rules_cache(rules)
+        spec.loader.exec_module(module)
+    return module
+
+
+def digest(template: pathlib.Path, rules: ModuleType) -> str:
+    """A hash of the template, the game, all they import, the tables they hold, and what compiles them."""
+    total = hashlib.sha256(template.read_bytes())
+    settings = (numba.__version__, np.__version__, sys.version_info[:2], numba.config.BOUNDSCHECK, numba.config.OPT)
+    total.update(repr(settings).encode())
+    for module in _closure(rules, ast.parse(template.read_text())):
+        total.update(pathlib.Path(module.__file__ or "").read_bytes())
+        for name, value in sorted(module.__dict__.items()):
+            if isinstance(value, np.ndarray):  # tables may come from data files, which the sources do not show
+                total.update(name.encode() + np.ascontiguousarray(value).tobytes())
+    return total.hexdigest()[:16]
+
+
+def cache_root() -> pathlib.Path:
+    """LUDUS_CACHE, or the user's cache folder."""
+    if "LUDUS_CACHE" in os.environ:
+        return pathlib.Path(os.environ["LUDUS_CACHE"])
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
+
+
+def cache_folder(name: str, hash_of_sources: str) -> pathlib.Path:
+    """The folder of this game and these sources; folders of older sources are cleared away."""
+    folder = cache_root() / f"{name}-{hash_of_sources}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError as error:
+        private = pathlib.Path(tempfile.mkdtemp(prefix="ludus-cache-"))
+        print(f"ludus: cannot write {folder} ({error.strerror}), so compiled games are kept in {private} for now; "
+              "set LUDUS_CACHE to a folder of yours to keep them", file=sys.stderr)  # fmt: skip
+        return private
+    versions = [path for path in folder.parent.glob(f"{name}-*") if path.name.rpartition("-")[0] == name]
+    for old in sorted(versions, key=_age)[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def is_compiled(module: ModuleType) -> bool:
+    """Whether an earlier process finished compiling this module."""
+    return (module.CACHE / "complete").exists()
+
+
+def mark_compiled(module: ModuleType) -> None:
+    """Say that the cache of this module is full."""
+    (module.CACHE / "complete").touch()
+
+
+def _age(path: pathlib.Path) -> float:
+    with contextlib.suppress(OSError):
+        return -path.stat().st_mtime
+    return 0.0
+
+
+@contextlib.contextmanager
+def _cache_directory(folder: pathlib.Path) -> Iterator[None]:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _let_rules_cache(rules: ModuleType) -> None:
+    """Cache the rules themselves too, so that a new kernel over known rules compiles quickly."""
+    for value in vars(rules).values():
+        if isinstance(value, numba.core.dispatcher.Dispatcher) and value.py_func.__module__ == rules.__name__:
+            value.enable_caching()
+
+
+def _closure(rules: ModuleType, template: ast.AST) -> list[ModuleType]:
+    """The game, its package, and every module of ours or the author's that it or the template imports."""
+    found: dict[str, ModuleType] = {rules.__name__: rules}
+    waiting = [*_imported(template, ""), *_siblings(rules), *_imports_of(rules)]
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        if name in found or name.partition(".")[0] in _NOT_OURS or not getattr(module, "__file__", None):
+            continue
+        assert module is not None
+        found[name] = module
+        waiting.extend(_imports_of(module))
+    return [found[name] for name in sorted(found)]
+
+
+def _siblings(rules: ModuleType) -> list[str]:
+    return [name for name in sys.modules if name.startswith(f"{rules.__name__}.")]
+
+
+def _imports_of(module: ModuleType) -> list[str]:
+    path = pathlib.Path(module.__file__ or "")
+    if path.suffix != ".py":
+        return []
+    package = module.__name__ if path.name == "__init__.py" else module.__name__.rpartition(".")[0]
+    return _imported(ast.parse(path.read_text()), package)
+
+
+def _imported(tree: ast.AST, package: str) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parent = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            home = ".".join(filter(None, (parent, node.module)))
+            names.extend([home, *(f"{home}.{alias.name}" for alias in node.names)])
+    return names
+
+
+Bound = Any
+"""A kernel module with a game bound; its names come into being when it runs."""

@@ -1,0 +1,195 @@
+"""The pool's inner loops. `binding.bind` gives every game its own copy of this module with `rules` already bound.
+
+Outputs are rows of records too: `row = rows[i]` and `row.mask` are views without reference counts, whereas a slice
+`mask[i]` of a plain array is counted, and its atomic counter would stop a second thread from helping at all.
+"""
+
+# ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ludus.types import Continuous
+from ludus.words import OVER, PLAYING
+from ludus.words.random import GOLDEN, mix, scale
+
+rules: Any = rules  # type: ignore[used-before-def]
+SPEC = rules.SPEC
+SEATS, VIEWS = SPEC.seats, SPEC.views
+SIMULTANEOUS = SPEC.turns == "simultaneous"
+CONTINUOUS = isinstance(SPEC.actions, Continuous)
+ACTIONS = len(SPEC.actions.low) if CONTINUOUS else SPEC.actions.n
+LOW = np.array(SPEC.actions.low if CONTINUOUS else [0.0])
+HIGH = np.array(SPEC.actions.high if CONTINUOUS else [1.0])
+
+ROW = np.dtype(
+    [("mask", np.uint8, (0 if CONTINUOUS else ACTIONS,)), ("reward", np.float32, (SEATS,)), ("discount", np.float32),
+     ("seat", np.int8), ("first", np.uint8)], align=True)  # fmt: skip
+_SHAPE: tuple[int, ...] = ((SEATS,) if SIMULTANEOUS else ()) + ((ACTIONS,) if CONTINUOUS else ())
+ACTION = np.dtype([("action", np.float64 if CONTINUOUS else np.int64, _SHAPE)], align=True)
+
+kernel = njit(nogil=True, cache=True, error_model="numpy")
+init, step, observe = rules.init, rules.step, rules.observe
+if not CONTINUOUS:
+    legal = rules.legal
+if hasattr(rules, "scene"):
+    scene = rules.scene
+HAS_REDEAL = hasattr(rules, "redeal")
+if HAS_REDEAL:
+    redeal = rules.redeal
+
+
+@kernel
+def open_game(states, blank, i):
+    """Put a fresh game into row i: zeros and parameters, then what `init` makes of the row's key."""
+    key = states[i].key
+    states[i] = blank[0]
+    states[i].key = key
+    init(states[i])
+
+
+@kernel
+def show(state, rows, observations, i):
+    """Write what the players of game i see; after its end every action is as good as another."""
+    for view in range(VIEWS):
+        row = rows[i * VIEWS + view]
+        seat = view if SIMULTANEOUS else np.int64(state.seat)
+        row.seat = seat
+        if not CONTINUOUS:
+            if state.status == PLAYING:
+                legal(state, seat, row.mask)
+            else:
+                for action in range(ACTIONS):
+                    row.mask[action] = 1
+        observe(state, seat, observations[i * VIEWS + view])
+
+
+@kernel
+def advance_game(states, blank, actions, rows, observations, i):
+    """One game, one step: the last step is emitted, the one after it opens a new game."""
+    state = states[i]
+    row = rows[i * VIEWS]
+    for seat in range(SEATS):
+        row.reward[seat] = 0.0
+    row.discount = 1.0
+    row.first = state.status != PLAYING
+    if row.first:
+        open_game(states, blank, i)
+    else:
+        step(state, actions[i].action, row.reward)
+        if state.status == OVER:
+            row.discount = 0.0
+    show(state, rows, observations, i)
+    for view in range(1, VIEWS):
+        twin = rows[i * VIEWS + view]
+        for seat in range(SEATS):
+            twin.reward[seat] = row.reward[seat]
+        twin.discount = row.discount
+        twin.first = row.first
+
+
+@kernel
+def advance(states, blank, actions, rows, observations, low, high):
+    """One step of games low .. high-1."""
+    for i in range(low, high):
+        advance_game(states, blank, actions, rows, observations, i)
+
+
+@kernel
+def reopen(states, blank, chosen, actions, rows, observations):
+    """Open new games in the chosen rows; their status says that the old ones are over."""
+    for i in range(len(states)):
+        if chosen[i]:
+            advance_game(states, blank, actions, rows, observations, i)
+
+
+@kernel
+def random_action(row, out, view, bits):
+    """Choose uniformly among what the mask allows."""
+    if CONTINUOUS:
+        for k in range(ACTIONS):
+            bits = mix(bits + GOLDEN)
+            value = LOW[k] + (HIGH[k] - LOW[k]) * (np.float64(bits >> np.uint64(11)) / 9007199254740992.0)
+            if SIMULTANEOUS:
+                out.action[view, k] = value
+            else:
+                out.action[k] = value
+    else:
+        choices = 0
+        for action in range(ACTIONS):
+            choices += row.mask[action]
+        skip = scale(bits, choices)
+        # Counting instead of stopping at the chosen one: a branch nobody can predict costs more than a short loop.
+        chosen = 0
+        passed = 0
+        for action in range(ACTIONS):
+            passed += row.mask[action]
+            chosen += passed <= skip
+        if SIMULTANEOUS:
+            out.action[view] = chosen
+        else:
+            out.action = chosen
+
+
+@kernel
+def play_randomly(states, blank, actions, rows, observations, low, high, steps, seed, start):
+    """`steps` steps of random legal play; the dice are not the games' own and do not depend on the thread count.
+
+    Returns how many of these steps were decisions: opening a new game is a step, but nobody decided it.
+    """
+    decisions = 0
+    for t in range(start, start + steps):
+        for i in range(low, high):
+            if states[i].status == PLAYING:
+                decisions += 1
+                for view in range(VIEWS):
+                    index = i * VIEWS + view
+                    random_action(rows[index], actions[i], view, mix(seed + np.uint64(index) * GOLDEN + np.uint64(t)))
+            advance_game(states, blank, actions, rows, observations, i)
+    return decisions
+
+
+@kernel
+def first_illegal(states, actions, rows):
+    """The first row whose action is not allowed, or -1; checked before any game moves."""
+    for i in range(len(states)):
+        if states[i].status != PLAYING:
+            continue
+        for view in range(VIEWS):
+            index = i * VIEWS + view
+            if CONTINUOUS:
+                for k in range(ACTIONS):
+                    value = actions[i].action[view, k] if SIMULTANEOUS else actions[i].action[k]
+                    if not (LOW[k] <= value <= HIGH[k]):
+                        return index
+            else:
+                choice = actions[i].action[view] if SIMULTANEOUS else actions[i].action
+                if choice < 0 or choice >= ACTIONS or rows[index].mask[choice] == 0:
+                    return index
+    return -1
+
+
+@kernel
+def fork(states, sources, keys, out, seat):
+    """Copy games and give each new randomness; with a seat, also resample what that seat cannot see."""
+    for i in range(len(sources)):
+        out[i] = states[sources[i]]
+        out[i].key = keys[i]
+        if HAS_REDEAL and seat >= 0:
+            redeal(out[i], seat)
+
+
+@kernel
+def see(states, rows, observations, low, high):
+    """Write what is seen of games low .. high-1 without moving them."""
+    for i in range(low, high):
+        show(states[i], rows, observations, i)
+
+
+@kernel
+def draw_scene(states, i, seat, canvas):
+    """The shapes of game i as this seat sees it."""
+    canvas[0].count = 0
+    canvas[0].dropped = 0
+    scene(states[i], seat, canvas[0])
