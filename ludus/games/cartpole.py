@@ -12,7 +12,9 @@ SPEC = Spec(seats=1, actions=Discrete(2), horizon=500, frame=(480, 240))
 PARAMETERS = {"horizon": integer(500, 1, 500, "steps after which a game is cut off")}
 STATE = record(**HEAD, horizon=i32, moves=i32, x=f64, velocity=f64, angle=f64, spin=f64)
 OBSERVATION = record(
-    motion=within((-4.8, -math.inf, -math.pi * 24 / 180, -math.inf), (4.8, math.inf, math.pi * 24 / 180, math.inf), f32, 4)
+    motion=within(
+        (-4.8, -math.inf, -math.pi * 24 / 180, -math.inf), (4.8, math.inf, math.pi * 24 / 180, math.inf), f32, 4
+    )
 )
 """position, velocity, angle (radians), angular velocity"""
 

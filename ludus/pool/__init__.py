@@ -5,6 +5,7 @@ Every array it hands over is fresh and never written again; finished games open 
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
@@ -20,7 +21,7 @@ from ludus.types import Array, Continuous, LudusError, Spec, Step
 from ludus.words import CUT, OVER, random
 from ludus.words.draw import new_canvas
 
-SMALLEST_SHARE = 64
+SMALLEST_SHARE = 256
 """rows below which waking another thread costs more than it saves"""
 
 
@@ -42,20 +43,22 @@ class Pool:
     def __init__(
         self, game: str | games.Game, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None
     ) -> None:
-        self.game = games.load(game) if isinstance(game, str) else game
-        if rows < 1:
-            raise LudusError(f"a pool needs at least one row, not {rows}")
-        self.rows = rows
-        self.threads = threads or available_cores()
-        self.kernel: Any = binding.bind(self.game.name, self.game.rules)
-        self.states = np.zeros(rows, self.game.rules.STATE)
-        self._blank = self.game.blank()
-        self._rows = np.zeros(rows * self.spec.views, self.kernel.ROW)
-        self._observations = np.zeros(rows * self.spec.views, self.game.rules.OBSERVATION)
+        self._allocate(games.load(game) if isinstance(game, str) else game, rows, threads or available_cores())
+        self.reset(seed)
+
+    def _allocate(self, game: games.Game, rows: int, threads: int) -> None:
+        if rows < 1 or threads < 1:
+            raise LudusError(f"a pool needs at least one row and one thread, not {rows} and {threads}")
+        self.game, self.rows, self.threads = game, rows, threads
+        self.kernel: Any = binding.bind(game.name, game.rules)
+        self.states = np.zeros(rows, game.rules.STATE)
+        self._blank = game.blank()
+        self._rows = np.zeros(rows * game.spec.views, self.kernel.ROW)
+        self._observations = np.zeros(rows * game.spec.views, game.rules.OBSERVATION)
+        self._step: Step | None = None
         self._played = 0
         self._executor: ThreadPoolExecutor | None = None
         warm_up(self)
-        self.reset(seed)
 
     @property
     def name(self) -> str:
@@ -86,32 +89,38 @@ class Pool:
             self.states["key"][chosen] = self._keys(seed)[chosen]
         self.states["status"][chosen] = OVER
         self.kernel.reopen(self.states, self._blank, chosen, self._no_actions(), self._rows, self._observations)
+        self._step = None
         return self.step
 
     @property
     def step(self) -> Step:
-        """What the players see now, in arrays of its own."""
-        rows, observations = self._rows, self._observations
-        return Step(
-            observation={name: np.array(observations[name]) for name in observations.dtype.names},
-            mask=np.array(rows["mask"]).view(bool),
-            seat=np.array(rows["seat"]),
-            reward=np.array(rows["reward"]),
-            discount=np.array(rows["discount"]),
-            first=np.array(rows["first"]).view(bool),
-        )
+        """What the players see now, in arrays that the pool never touches again."""
+        if self._step is None:
+            rows, observations = self._rows, self._observations
+            self._step = Step(
+                observation={name: observations[name].copy() for name in observations.dtype.names},
+                mask=rows["mask"].copy().view(bool),
+                seat=rows["seat"].copy(),
+                reward=rows["reward"].copy(),
+                discount=rows["discount"].copy(),
+                first=rows["first"].copy().view(bool),
+            )
+        return self._step
 
     def advance(self, actions: Any) -> Step:
         """Play one action in every game; games that had ended open anew and ignore theirs."""
         checked = self.check(actions)
         self._share(lambda low, high: self._advance(checked, low, high))
+        self._step = None
         return self.step
 
     def check(self, actions: Any) -> Array:
         """The actions as the kernels read them; a sentence, and no game moved, if one of them will not do."""
         wanted = self.kernel.ACTION["action"]
         given = np.asarray(actions)
-        shape = (self.rows * self.spec.views, *((len(self.spec.actions.low),) if self._continuous else ()))
+        shape: tuple[int, ...] = (self.rows * self.spec.views,)
+        if isinstance(self.spec.actions, Continuous):
+            shape += (len(self.spec.actions.low),)
         if given.shape != shape:
             raise LudusError(f"{self.game.name} wants actions of shape {shape}, not {given.shape}")
         if given.dtype.kind not in ("iufb" if self._continuous else "iub"):
@@ -132,6 +141,7 @@ class Pool:
                 self.states, self._blank, actions, self._rows, self._observations, low, high, steps, dice, start
             )
         )
+        self._step = None
         return int(sum(counts))
 
     def random_actions(self, seed: int) -> Array:
@@ -151,7 +161,8 @@ class Pool:
         sources = np.asarray(rows, np.int64)
         if sources.size == 0 or sources.min() < 0 or sources.max() >= self.rows:
             raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
-        twin = Pool(self.game, len(sources), seed, self.threads)
+        twin = Pool.__new__(Pool)
+        twin._allocate(self.game, len(sources), self.threads)
         self.kernel.fork(self.states, sources, random.keys(seed, len(sources)), twin.states, seat)
         views = np.arange(self.spec.views)
         twin._rows[:] = self._rows[(sources[:, None] * self.spec.views + views).ravel()]
@@ -174,6 +185,7 @@ class Pool:
                 raise LudusError(f"this snapshot has {rows} rows and the pool has {self.rows}")
         for array, saved in zip(arrays, snapshot[1:], strict=True):
             array[:] = saved.view(array.dtype)
+        self._step = None
         return self.step
 
     def scene(self, row: int = 0, seat: int = -1) -> Array:
@@ -221,7 +233,7 @@ class Pool:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="ludus-pool")
         bounds = [self.rows * part // parts for part in range(parts + 1)]
-        others = [self._executor.submit(work, low, high) for low, high in zip(bounds[1:], bounds[2:], strict=False)]
+        others = [self._executor.submit(work, low, high) for low, high in itertools.pairwise(bounds[1:])]
         return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
 
     def _illegal(self, row: int, action: Any) -> str:

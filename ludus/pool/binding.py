@@ -21,12 +21,14 @@ from types import ModuleType
 from typing import Any
 
 import numba
+import numba.core.dispatcher
 import numpy as np
 
 KERNEL = pathlib.Path(__file__).with_name("kernel.py")
 KEPT = 4
 """how many cache folders of one game are kept: a few versions of the sources may be in use side by side"""
 _NOT_OURS = frozenset(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite"}
+_config: Any = numba.config  # its names come into being when Numba reads the environment
 _lock = threading.RLock()
 _bound: dict[ModuleType, ModuleType] = {}
 
@@ -56,7 +58,7 @@ def instantiate(template: pathlib.Path, module_name: str, rules: ModuleType) -> 
 def digest(template: pathlib.Path, rules: ModuleType) -> str:
     """A hash of the template, the game, all they import, the tables they hold, and what compiles them."""
     total = hashlib.sha256(template.read_bytes())
-    settings = (numba.__version__, np.__version__, sys.version_info[:2], numba.config.BOUNDSCHECK, numba.config.OPT)
+    settings = (numba.__version__, np.__version__, sys.version_info[:2], _config.BOUNDSCHECK, _config.OPT)
     total.update(repr(settings).encode())
     for module in _closure(rules, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
@@ -108,12 +110,12 @@ def _age(path: pathlib.Path) -> float:
 
 @contextlib.contextmanager
 def _cache_directory(folder: pathlib.Path) -> Iterator[None]:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        _config.CACHE_DIR = before
 
 
 def _let_rules_cache(rules: ModuleType) -> None:

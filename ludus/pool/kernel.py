@@ -5,8 +5,6 @@ Outputs are rows of records too: `row = rows[i]` and `row.mask` are views withou
 """
 
 # ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -14,7 +12,6 @@ from ludus.types import Continuous
 from ludus.words import OVER, PLAYING
 from ludus.words.random import GOLDEN, mix, scale
 
-rules: Any = rules  # type: ignore[used-before-def]
 SPEC = rules.SPEC
 SEATS, VIEWS = SPEC.seats, SPEC.views
 SIMULTANEOUS = SPEC.turns == "simultaneous"

@@ -6,7 +6,7 @@ A state is N bytes. That is the whole interface: clone is an assignment, save is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -36,8 +36,8 @@ def rule(function: Function) -> Function:
 
     This one decorator holds every flag, so NUMBA_DISABLE_JIT=1 makes all rules plain Python for debugging.
     """
-    compiled: Function = njit(nogil=True, error_model="numpy")(function)
-    return compiled
+    compiled: Any = njit(nogil=True, error_model="numpy")(function)
+    return cast(Function, compiled)
 
 
 class Within(NamedTuple):

@@ -1,0 +1,45 @@
+"""What acts. An agent is chosen by a word (`random`, `perfect`, `scripted`) and sees only what its seat sees."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any, Protocol
+
+from ludus.games import split_name
+from ludus.types import Decision, LudusError, Spec, Step
+
+KINDS = ("perfect", "scripted", "random")
+"""from the strongest kind to the one that every game has"""
+
+
+class Agent(Protocol):
+    """A frozen dataclass: everything learned is in `params`, everything chosen in its fields."""
+
+    def init(self, spec: Spec, key: Any) -> Any: ...
+    def memory(self, rows: int) -> Any: ...
+    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]: ...
+
+
+def load(kind: str, game: str) -> Agent:
+    """The agent of this kind for a game; `best` is the strongest that needs no training."""
+    name = game if ":" in game else split_name(game)[0]
+    offered = kinds_for(name)
+    if kind == "best":
+        kind = offered[0]
+    if kind not in KINDS:
+        raise LudusError(f'unknown agent "{kind}"; known are best, {", ".join(KINDS)}')
+    if kind not in offered:
+        raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
+    home = "ludus.agents.random" if kind == "random" else f"ludus.agents.{kind}.{name}"
+    agent: Agent = importlib.import_module(home).AGENT
+    return agent
+
+
+def kinds_for(name: str) -> list[str]:
+    """Which kinds of agent a game has, the strongest first."""
+    return [kind for kind in KINDS if kind == "random" or _exists(f"ludus.agents.{kind}.{name}")]
+
+
+def _exists(module: str) -> bool:
+    return module.rpartition(".")[2].isidentifier() and importlib.util.find_spec(module) is not None

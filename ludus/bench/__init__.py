@@ -1,0 +1,35 @@
+"""Benchmarks: each suite is a generator of results, and every one prints the same JSON shape."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ludus import hardware
+
+
+class Result(NamedTuple):
+    """One measured number."""
+
+    name: str
+    value: float
+    unit: str
+
+
+def as_json(results: Iterable[Result]) -> dict[str, Any]:
+    """{"hardware": {…}, "results": [{"name", "value", "unit"}, …]}."""
+    return {"hardware": hardware.describe(), "results": [result._asdict() for result in results]}
+
+
+def median_rate(measure: Callable[[], float], rounds: int) -> float:
+    """The median of several rounds: neither the lucky one nor the one that was disturbed."""
+    return statistics.median(measure() for _ in range(rounds))
+
+
+def readable(value: float) -> str:
+    """31,400,000 -> 31.4 M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {letter}"
+    return f"{value:.3g}"

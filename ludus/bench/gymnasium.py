@@ -1,0 +1,36 @@
+"""Our CartPole through Gymnasium's vector interface, beside Gymnasium's own in the same run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ludus.bench import Result, median_rate
+
+ROUND_SECONDS = 0.4
+
+
+def suite(rounds: int, tell: Callable[[str], None], environments: int = 64) -> Iterator[Result]:
+    """Steps/s of `environments` CartPoles with actions chosen beforehand, and the ratio."""
+    import gymnasium
+
+    import ludus.bridges.gymnasium  # noqa: F401  (registers ludus/…)
+
+    tell(f"gymnasium/cartpole/environments={environments}")
+    ours = gymnasium.make_vec("ludus/CartPole-v0", num_envs=environments)
+    theirs = gymnasium.make_vec("CartPole-v1", num_envs=environments, vectorization_mode="sync")
+    fast, slow = (median_rate(lambda env=env: rate(env), rounds) for env in (ours, theirs))  # type: ignore[misc]
+    yield Result(f"gymnasium/ludus_cartpole/environments={environments}", fast, "steps/s")
+    yield Result(f"gymnasium/sync_vector_cartpole/environments={environments}", slow, "steps/s")
+    yield Result("gymnasium/cartpole/over_sync_vector", fast / slow, "x")
+
+
+def rate(environments: Any) -> float:
+    environments.reset(seed=1)
+    actions = [environments.action_space.sample() for _ in range(32)]
+    start, steps = time.perf_counter(), 0
+    while (spent := time.perf_counter() - start) < ROUND_SECONDS:
+        environments.step(actions[steps % 32])
+        steps += 1
+    return steps * environments.num_envs / spent

@@ -1,0 +1,69 @@
+"""How fast the pool steps a game: random legal play, observations and masks written.
+
+A step counts only if somebody decided something in it; the steps that open new games are done but not counted.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+
+from ludus import games
+from ludus.bench import Result
+from ludus.pool import Pool, available_cores
+
+ROUND_SECONDS = 0.4
+
+
+def suite(name: str | None, rows: int, rounds: int, tell: Callable[[str], None]) -> Iterator[Result]:
+    """Every game, or the one named: on one thread, on all cores, the ratio, and through `Pool.advance`."""
+    for game in [name] if name else games.names():
+        tell(f"pool/{game}")
+        yield from measure(game, rows, rounds)
+
+
+def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
+    """One and several threads take turns, so that a disturbance hits both."""
+    counts = sorted({1, available_cores()})
+    pools = {threads: Pool(name, rows, 1, threads) for threads in counts}
+    steps = {threads: _steps_for(pool) for threads, pool in pools.items()}
+    rates: dict[int, list[float]] = {threads: [] for threads in counts}
+    for _ in range(rounds):
+        for threads, pool in pools.items():
+            rates[threads].append(_rate(pool, steps[threads]))
+    medians = {threads: statistics.median(rates[threads]) for threads in counts}
+    for threads in counts:
+        yield Result(f"pool/{name}/threads={threads}", medians[threads], "steps/s")
+    if len(counts) > 1:
+        yield Result(f"pool/{name}/scaling", medians[counts[-1]] / medians[1], "x")
+    for threads in counts:
+        yield Result(f"pool/{name}/advance/threads={threads}", _advance_rate(pools[threads]), "steps/s")
+        pools[threads].close()
+
+
+def _steps_for(pool: Pool) -> int:
+    """How many steps fill a round; the first ones warm caches and spread the games out."""
+    pool.play_randomly(50)
+    start = time.perf_counter()
+    pool.play_randomly(50)
+    return max(1, round(50 * ROUND_SECONDS / (time.perf_counter() - start)))
+
+
+def _rate(pool: Pool, steps: int) -> float:
+    start = time.perf_counter()
+    decisions = pool.play_randomly(steps)
+    return decisions / (time.perf_counter() - start)
+
+
+def _advance_rate(pool: Pool) -> float:
+    """Steps/s through the Python interface: actions checked, fresh arrays handed over; choosing them is not timed."""
+    spent, decisions, seed = 0.0, 0, 0
+    while spent < ROUND_SECONDS:
+        actions = pool.random_actions(seed)
+        decisions += int((pool.status == 0).sum())
+        start = time.perf_counter()
+        pool.advance(actions)
+        spent += time.perf_counter() - start
+        seed += 1
+    return decisions / spent

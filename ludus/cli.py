@@ -1,0 +1,271 @@
+"""`ludus …`: parse, call, print. No logic lives here."""
+
+from __future__ import annotations
+
+import json as json_module
+import pathlib
+import sys
+import time
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from ludus.types import LudusError
+
+app = tyro.extras.SubcommandApp()
+GameName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
+
+
+@app.command(name="games")
+def list_games(json: bool = False) -> None:
+    """List the games, a line each.
+
+    Args:
+        json: Print one JSON object instead.
+    """
+    from ludus import agents, games
+
+    found = [games.load(name) for name in games.names()]
+    if json:
+        _print_json({"games": [_facts(game, agents.kinds_for(game.name)) for game in found]})
+        return
+    for game in found:
+        print(f"{game.name:<12} {game.summary}")
+        for key, parameter in games.parameters_of(game.rules).items():
+            print(f"{'':<12}   {key}={parameter.default}: {parameter.meaning}")
+
+
+@app.command
+def show(
+    game: GameName,
+    /,
+    seed: int = 0,
+    steps: int = 200,
+    out: pathlib.Path | None = None,
+    agent: Literal["best", "perfect", "scripted", "random"] = "best",
+    scale: float = 1.0,
+    columns: int = 80,
+    json: bool = False,
+) -> None:
+    """Play a game and draw it: to a .png, .svg or .gif file, or here in the terminal.
+
+    Args:
+        game: Name of the game, with parameters if you like: car(track=7).
+        seed: Which game of all possible ones.
+        steps: How long to watch.
+        out: The picture to write; its ending says which kind.
+        agent: Who plays.
+        scale: Size of the picture in the file, from 0.1 to 4.
+        columns: Width of the picture in the terminal.
+        json: Print how it went as one JSON object.
+    """
+    from ludus import games, pictures
+    from ludus import show as showing
+
+    if out is not None and out.suffix.lower() not in (".png", ".svg", ".gif"):
+        raise LudusError(f'cannot write a picture to "{out}"; let its name end in .png, .svg or .gif')
+    if not (0.1 <= scale <= 4 and 1 <= steps <= 1_000_000 and 10 <= columns <= 1000):
+        raise LudusError("let --scale be 0.1 to 4, --steps 1 to 1000000 and --columns 10 to 1000")
+    frame = games.load(game).spec.frame
+    moving = out is not None and out.suffix.lower() == ".gif"
+    result = showing.play(game, agent, seed, steps, every=-(-steps // showing.LONGEST_GIF) if moving else 1)
+    if out is not None:
+        print(f"ludus: drawing {len(result.frames) if moving else 1} frame(s) …", file=sys.stderr)
+        pictures.save(out, result.frames, frame, scale=scale)
+    if json:
+        _print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
+    elif out is None:
+        _animate(result.frames, frame, columns)
+        print(result.text)
+    else:
+        print(f"{result.steps} steps, {result.games} game(s), returns {_short(result.returns)}: {out}")
+
+
+@app.command
+def play(
+    game: GameName,
+    /,
+    against: Literal["best", "perfect", "scripted", "random"] = "best",
+    seat: int = 0,
+    seed: int | None = None,
+) -> None:
+    """Play a game yourself in the terminal.
+
+    Args:
+        game: Name of the game.
+        against: Who has the other seats.
+        seat: Your seat; seat 0 begins.
+        seed: Makes chance and the opponent repeatable.
+    """
+    from ludus import terminal
+
+    terminal.play(game, against, seat, time.time_ns() % 2**31 if seed is None else seed, input, print)
+
+
+@app.command
+def new(name: Annotated[str, tyro.conf.Positional], /) -> None:
+    """Write a new game to start from.
+
+    Args:
+        name: Its name, which becomes the name of its file.
+    """
+    from ludus import scaffold
+
+    path = scaffold.new_game(name)
+    print(f"wrote {path}\nnow: ludus show {name}; ludus check {name}; ludus golden {name}")
+
+
+@app.command
+def check(game: GameName, /, json: bool = False) -> None:
+    """Ask a game everything the conformance suite asks.
+
+    Args:
+        game: Name of the game.
+        json: Print one JSON object instead.
+    """
+    from ludus import conformance
+
+    findings = conformance.check_game(game)
+    if json:
+        _print_json({"game": game, "findings": [finding._asdict() for finding in findings]})
+    else:
+        for finding in findings:
+            print(f"{'ok  ' if finding.passed else 'FAIL'} {finding.check}: {finding.sentence}")
+    if not all(finding.passed for finding in findings):
+        sys.exit(1)
+
+
+@app.command(name="golden")
+def record_golden(game: GameName, /, seed: int = 1) -> None:
+    """Record the golden game of a game: a readable text that the tests replay.
+
+    Args:
+        game: Name of the game.
+        seed: Which game to record.
+    """
+    from ludus import golden, pictures
+
+    path = golden.golden_path(game)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pictures.write_whole(path, golden.record(game, seed).encode())
+    print(f"wrote {path}")
+
+
+@app.command
+def warmup() -> None:
+    """Compile every game now, so that nothing waits later."""
+    from ludus import games
+    from ludus.pool import Pool
+
+    for name in games.names():
+        start = time.perf_counter()
+        Pool(name, 1, threads=1)
+        print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
+
+
+@app.command
+def demo(out: pathlib.Path = pathlib.Path("demo")) -> None:
+    """Play every game and leave a still and a moving picture of each.
+
+    Args:
+        out: The folder for the pictures.
+    """
+    from ludus import games
+    from ludus import show as showing
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name in games.names():
+        print(f"{name:<12} playing and drawing …", end="", flush=True)
+        result = showing.demo(out, name)
+        print(f" {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
+
+
+@app.command
+def bench(
+    suite: Annotated[Literal["pool", "startup", "gymnasium"], tyro.conf.Positional],
+    /,
+    game: str | None = None,
+    rows: int = 2048,
+    rounds: int = 5,
+    json: bool = False,
+) -> None:
+    """Measure, with a table or one JSON object.
+
+    Args:
+        suite: What to measure: stepping, start-up, or Gymnasium's vector interface beside ours.
+        game: Only this game.
+        rows: How many games at once.
+        rounds: How many rounds; the median counts.
+        json: Print one JSON object instead of a table.
+    """
+    from ludus import bench as benchmarks
+
+    results = list(_suite(suite, game, rows, rounds))
+    if json:
+        _print_json(benchmarks.as_json(results))
+        return
+    for result in results:
+        print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
+
+
+def _suite(suite: str, game: str | None, rows: int, rounds: int) -> Any:
+    from ludus.bench import gymnasium, pool, startup
+
+    if rounds < 1:
+        raise LudusError(f"a benchmark needs at least one round, not {rounds}")
+    if suite == "pool":
+        return pool.suite(game, rows, rounds, _progress)
+    if suite == "startup":
+        return startup.suite(game, rounds, _progress)
+    return gymnasium.suite(rounds, _progress)
+
+
+def _progress(what: str) -> None:
+    print(f"ludus: measuring {what} …", file=sys.stderr, flush=True)
+
+
+def _facts(game: Any, kinds: list[str]) -> dict[str, Any]:
+    spec = game.spec
+    facts = {"name": game.name, "title": game.title, "summary": game.summary, "seats": spec.seats, "turns": spec.turns}
+    return facts | {"actions": spec.actions._asdict(), "parameters": game.settings, "agents": kinds}
+
+
+def _animate(frames: list[Any], frame: tuple[int, int], columns: int) -> None:
+    """In a terminal the game moves; into a file or a pipe goes its last picture."""
+    from ludus import pictures
+
+    if not sys.stdout.isatty():
+        print(pictures.terminal(frames[-1], frame, columns))
+        return
+    for index, shapes in enumerate(frames):
+        picture = pictures.terminal(shapes, frame, columns)
+        print(picture if index == 0 else f"\x1b[{picture.count(chr(10)) + 1}A{picture}", flush=True)
+        time.sleep(1 / 20 if len(frames) > 60 else 1 / 3)
+
+
+def _short(numbers: list[float]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers[:6]) + (" …" if len(numbers) > 6 else "")
+
+
+def _print_json(value: Any) -> None:
+    print(json_module.dumps(value))
+
+
+def main() -> None:
+    """Errors that the user can mend are one sentence; --traceback shows the rest."""
+    arguments = [argument for argument in sys.argv[1:] if argument != "--traceback"]
+    try:
+        app.cli(prog="ludus", args=arguments)
+    except LudusError as error:
+        if "--traceback" in sys.argv:
+            raise
+        print(f"ludus: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+
+
+if __name__ == "__main__":
+    main()

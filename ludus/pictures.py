@@ -1,0 +1,175 @@
+"""Pictures from shapes: pixels, PNG, GIF, SVG and a picture for the terminal, all from the same `scene`."""
+
+from __future__ import annotations
+
+import functools
+import io
+import math
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from ludus.types import Array, LudusError
+from ludus.words.draw import CIRCLE, LINE, RECT, TEXT
+
+SMOOTHING = 2
+"""pictures are drawn this many times larger and then reduced, which smooths their edges"""
+Frame = tuple[int, int]
+
+
+def image(shapes: Array, frame: Frame, scale: float = 1.0) -> Image.Image:
+    """Draw shapes with Pillow."""
+    factor = scale * SMOOTHING
+    canvas = Image.new("RGB", (round(frame[0] * factor), round(frame[1] * factor)), "black")
+    pen = ImageDraw.Draw(canvas)
+    for shape in shapes:
+        PAINTERS[int(shape["kind"])](pen, shape, factor)
+    return canvas.resize((round(frame[0] * scale), round(frame[1] * scale)), Image.Resampling.LANCZOS)
+
+
+def raster(shapes: Array, frame: Frame, scale: float = 1.0) -> Array:
+    """[H, W, 3] bytes."""
+    return np.array(image(shapes, frame, scale))
+
+
+def svg(shapes: Array, frame: Frame) -> str:
+    """The shapes as a vector picture."""
+    width, height = frame
+    body = "\n".join(_svg_shape(shape) for shape in shapes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" text-anchor="middle" dominant-baseline="central">\n{body}\n</svg>\n'
+    )
+
+
+def terminal(shapes: Array, frame: Frame, columns: int = 80) -> str:
+    """Half blocks in 24-bit colour: two pixels a character."""
+    rows = max(2, round(columns * frame[1] / frame[0] / 2) * 2)
+    pixels = np.array(image(shapes, frame).resize((columns, rows), Image.Resampling.LANCZOS))
+    return "\n".join(_terminal_line(pixels[row], pixels[row + 1]) for row in range(0, rows, 2))
+
+
+def save(path: pathlib.Path, frames: Sequence[Array], frame: Frame, fps: float = 20.0, scale: float = 1.0) -> None:
+    """Write .svg or .png (the last frame) or .gif (all of them); never half a file."""
+    kind = path.suffix.lower()
+    if kind == ".svg":
+        data = svg(frames[-1], frame).encode()
+    elif kind == ".png":
+        data = _encoded(image(frames[-1], frame, scale), "PNG")
+    elif kind == ".gif":
+        data = gif((image(shapes, frame, scale) for shapes in frames), fps)
+    else:
+        raise LudusError(f'cannot write a picture to "{path}"; let its name end in .png, .svg or .gif')
+    write_whole(path, data)
+
+
+def gif(images: Iterable[Image.Image], fps: float) -> bytes:
+    """A moving picture that loops."""
+    # One palette for all frames, so that only what changes between them is stored.
+    pictures = list(images)
+    palette = pictures[len(pictures) // 2].quantize(128)
+    first, *rest = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
+    pause = max(20, round(1000 / fps))
+    return _encoded(first, "GIF", save_all=True, append_images=rest, duration=pause, loop=0, optimize=True)
+
+
+def write_whole(path: pathlib.Path, data: bytes) -> None:
+    """Write beside, then rename: a reader never sees half a file."""
+    if not path.parent.is_dir():
+        raise LudusError(f'the folder "{path.parent}" does not exist; make it first')
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise LudusError(f'cannot write "{path}": {error.strerror}') from None
+
+
+def _encoded(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def _color(shape: Any) -> str:
+    return f"#{int(shape['color']) & 0xFFFFFF:06x}"
+
+
+def _words(shape: Any) -> str:
+    return bytes(shape["text"][: shape["letters"]]).decode("utf-8", "replace")
+
+
+def _corners(shape: Any, factor: float) -> list[tuple[float, float]]:
+    """The corners of a turned rectangle."""
+    half_width, half_height = float(shape["w"]) / 2, float(shape["h"]) / 2
+    cosine, sine = (turn(math.radians(float(shape["angle"]))) for turn in (math.cos, math.sin))
+    x, y = float(shape["x"]) + half_width, float(shape["y"]) + half_height
+    ends = [
+        (-half_width, -half_height),
+        (half_width, -half_height),
+        (half_width, half_height),
+        (-half_width, half_height),
+    ]
+    return [(factor * (x + a * cosine - b * sine), factor * (y + a * sine + b * cosine)) for a, b in ends]
+
+
+def _paint_rect(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+    x, y, width, height, corner = (factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
+    if float(shape["angle"]):
+        pen.polygon(_corners(shape, factor), fill=_color(shape))
+    else:
+        pen.rounded_rectangle((x, y, x + width - 1, y + height - 1), corner, fill=_color(shape))
+
+
+def _paint_circle(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+    x, y, radius = (factor * float(shape[name]) for name in ("x", "y", "w"))
+    pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_color(shape))
+
+
+def _paint_line(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+    x1, y1, x2, y2, width = (factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
+    pen.line((x1, y1, x2, y2), fill=_color(shape), width=max(1, round(width)))
+    if width >= 3:
+        for x, y in ((x1, y1), (x2, y2)):
+            pen.ellipse((x - width / 2, y - width / 2, x + width / 2, y + width / 2), fill=_color(shape))
+
+
+def _paint_text(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+    place = (factor * float(shape["x"]), factor * float(shape["y"]))
+    pen.text(place, _words(shape), font=_font(round(factor * float(shape["size"]))), fill=_color(shape), anchor="mm")
+
+
+@functools.lru_cache(64)
+def _font(size: int) -> Any:
+    return ImageFont.load_default(size)
+
+
+PAINTERS = {RECT: _paint_rect, CIRCLE: _paint_circle, LINE: _paint_line, TEXT: _paint_text}
+
+
+def _svg_shape(shape: Any) -> str:
+    kind, color = int(shape["kind"]), _color(shape)
+    x, y, w, h, size = (f"{float(shape[name]):g}" for name in ("x", "y", "w", "h", "size"))
+    if kind == RECT:
+        middle = f"{float(shape['x']) + float(shape['w']) / 2:g} {float(shape['y']) + float(shape['h']) / 2:g}"
+        turn = f' transform="rotate({float(shape["angle"]):g} {middle})"' if float(shape["angle"]) else ""
+        return f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="{size}" fill="{color}"{turn}/>'
+    if kind == CIRCLE:
+        return f'<circle cx="{x}" cy="{y}" r="{w}" fill="{color}"/>'
+    if kind == LINE:
+        return (
+            f'<line x1="{x}" y1="{y}" x2="{w}" y2="{h}" stroke="{color}" stroke-width="{size}" stroke-linecap="round"/>'
+        )
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{color}">{escape(_words(shape))}</text>'
+
+
+def _terminal_line(upper: Array, lower: Array) -> str:
+    cells = (
+        f"\x1b[38;2;{a[0]};{a[1]};{a[2]}m\x1b[48;2;{b[0]};{b[1]};{b[2]}m▀" for a, b in zip(upper, lower, strict=True)
+    )
+    return "".join(cells) + "\x1b[0m"

@@ -1,0 +1,98 @@
+"""Playing in the terminal: type the name of a move; `hint`, `undo` and `quit` are understood too."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludus import agents
+from ludus.pool import Pool, Snapshot
+from ludus.show import describe
+from ludus.types import Continuous, LudusError
+from ludus.words import PLAYING
+
+Ask = Callable[[str], str]
+Tell = Callable[[str], None]
+COMMANDS = ("hint", "undo", "quit")
+
+
+def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
+    """One game between a person and an agent; returns what the person got, or None if it was left early."""
+    pool = Pool(name, 1, [seed], threads=1)
+    spec = pool.spec
+    if isinstance(spec.actions, Continuous) or spec.turns == "simultaneous":
+        raise LudusError(f"{name} cannot be played in the terminal: its moves are not taken in turn from a list")
+    if not 0 <= seat < spec.seats:
+        raise LudusError(f"{name} has the seats 0 to {spec.seats - 1}; there is no seat {seat}")
+    opponent = agents.load(against, name)
+    tell(f"You have seat {seat}. Type a move, or {', '.join(COMMANDS)}.")
+    return _game(pool, opponent, seat, seed, ask, tell)
+
+
+def _game(pool: Pool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
+    params, earlier, total = opponent.init(pool.spec, seed), list[tuple[Snapshot, float]](), 0.0
+    while pool.status[0] == PLAYING:
+        if int(pool.step.seat[0]) == seat:
+            tell(describe(pool.game, pool.states[0]))
+            choice = _choose(pool, ask, tell)
+            if choice == "quit":
+                return None
+            if choice == "undo":
+                total = _undo(pool, earlier, total, tell)
+                continue
+            earlier.append((pool.save(), total))
+            action = int(choice)
+        else:
+            decision, _ = opponent.act(params, (), pool.step, seed + len(earlier))
+            action = int(decision.action[0])
+            tell(f"seat {int(pool.step.seat[0])} plays {pool.action_name(action)}")
+        total += float(pool.advance(np.array([action])).reward[0, seat])
+    tell(describe(pool.game, pool.states[0]))
+    tell(_verdict(pool, total))
+    return total
+
+
+def _undo(pool: Pool, earlier: list[tuple[Snapshot, float]], total: float, tell: Tell) -> float:
+    if not earlier:
+        tell("there is nothing to take back yet")
+        return total
+    snapshot, before = earlier.pop()
+    pool.restore(snapshot)
+    return before
+
+
+def _choose(pool: Pool, ask: Ask, tell: Tell) -> Any:
+    """A legal action, or "undo" or "quit"; asks until it gets one."""
+    legal = {pool.action_name(int(action)): int(action) for action in np.flatnonzero(pool.step.mask[0])}
+    while True:
+        try:
+            words = ask("your move: ").strip()
+        except (EOFError, KeyboardInterrupt):
+            return "quit"
+        if words in legal:
+            return legal[words]
+        if words in ("undo", "quit"):
+            return words
+        if words == "hint":
+            tell(_hint(pool))
+            continue
+        close = difflib.get_close_matches(words, legal, 1)
+        tell(
+            f'"{words}" is no move here{f" (did you mean {close[0]}?)" if close else ""}; legal are {", ".join(legal)}'
+        )
+
+
+def _hint(pool: Pool) -> str:
+    kind = agents.kinds_for(pool.game.name)[0]
+    adviser = agents.load(kind, pool.game.name)
+    decision, _ = adviser.act(adviser.init(pool.spec, 0), (), pool.step, 0)
+    return f"the {kind} player would play {pool.action_name(int(decision.action[0]))}"
+
+
+def _verdict(pool: Pool, total: float) -> str:
+    if not pool.spec.zero_sum:
+        return f"The game is over; you got {total:g}."
+    return "You win!" if total > 0 else "You lose." if total < 0 else "A draw."
