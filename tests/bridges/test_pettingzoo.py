@@ -1,0 +1,229 @@
+"""Our seated games seen through PettingZoo: its own tests on every game, and games worked out by hand."""
+
+import runpy
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pettingzoo", reason="pip install ludus[pettingzoo]")
+
+from gymnasium.utils.env_checker import data_equivalence
+from pettingzoo.utils.conversions import aec_to_parallel
+
+from ludus import games
+from ludus.bridges import pettingzoo as bridge
+from ludus.types import LudusError
+
+with warnings.catch_warnings():  # PettingZoo's tests import its own games in a way it calls outdated
+    warnings.filterwarnings("ignore", "The old environment creation API", DeprecationWarning)
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+SEATED = [name for name in games.names() if games.load(name).spec.seats > 1]
+SOLO = [name for name in games.names() if games.load(name).spec.seats == 1]
+FIRST, SECOND = "player_0", "player_1"
+
+pytestmark = [
+    # PettingZoo says these of every game with a mask that is not on its own list, and of an empty board.
+    pytest.mark.filterwarnings("ignore:Observation is not a NumPy array"),
+    pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be gymnasium.spaces.box"),
+    pytest.mark.filterwarnings("ignore:Observation numpy array is all zeros"),
+    pytest.mark.filterwarnings("ignore:Agent's m(in|ax)imum observation space value is -?infinity"),
+]
+
+
+def play(env, *actions):
+    for action in actions:
+        env.step(action)
+
+
+@pytest.mark.parametrize("name", SEATED + SOLO)
+def test_api(name):
+    api_test(bridge.env(name), num_cycles=100)
+
+
+@pytest.mark.parametrize("name", SEATED + SOLO)
+def test_parallel_api(name):
+    parallel_api_test(bridge.parallel_env(name), num_cycles=200)
+
+
+@pytest.mark.parametrize("name", SEATED + SOLO)
+def test_seed(name):
+    seed_test(lambda: bridge.env(name), num_cycles=100)
+
+
+@pytest.mark.parametrize("name", SEATED + SOLO)
+def test_parallel_seed(name):
+    """PettingZoo's own test knows no masks, so it is for games that open with every action legal; ours is for all."""
+    first, second = bridge.parallel_env(name), bridge.parallel_env(name)
+    observations, _ = first.reset(seed=7)
+    second.reset(seed=7)
+    masks = [seen["action_mask"] for seen in observations.values() if isinstance(seen, dict) and "action_mask" in seen]
+    for turn in range(100):
+        actions = choose(first, observations, turn)
+        observations, *told = first.step(actions)
+        assert data_equivalence((observations, *told), second.step(actions), exact=True)
+        if not first.agents:
+            break
+    if all(mask.all() for mask in masks):
+        parallel_seed_test(lambda: bridge.parallel_env(name))
+
+
+def choose(env, observations, seed):
+    """A random action for every agent."""
+    for number, agent in enumerate(env.agents):
+        env.action_space(agent).seed(1000 * seed + number)
+    masks = {agent: observations[agent]["action_mask"] if env.table.masked else None for agent in env.agents}
+    return {agent: env.action_space(agent).sample(mask) for agent, mask in masks.items()}
+
+
+def test_a_game_of_tic_tac_toe():
+    env = bridge.env("tictactoe", render_mode="ansi")
+    env.reset(seed=0)
+    assert env.agents == [FIRST, SECOND]
+    turns = []
+    for action in (0, 3, 1, 4):
+        seen, reward, terminated, truncated, info = env.last()
+        assert (reward, terminated, truncated, info) == (0.0, False, False, {})
+        turns.append((env.agent_selection, seen["observation"].tolist(), seen["action_mask"].tolist()))
+        env.step(action)
+    assert turns[0] == (FIRST, [0] * 9, [1] * 9)
+    assert turns[3] == (SECOND, [2, 2, 0, 1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 1, 1, 1, 1, 1])
+    assert env.observe(SECOND)["action_mask"].tolist() == [0] * 9
+    assert env.observe(SECOND)["observation"].tolist() == [2, 2, 0, 1, 1, 0, 0, 0, 0]
+    env.step(2)
+    assert env.rewards == {FIRST: 1.0, SECOND: -1.0}
+    assert env.terminations == {FIRST: True, SECOND: True}
+    assert env.truncations == {FIRST: False, SECOND: False}
+    assert env.render() == "1 X X X\n2 O O .\n3 . . .\n  a b c"
+    ends = {}
+    for agent in env.agent_iter():
+        _, ends[agent], *_ = env.last()
+        env.step(None)
+    assert ends == {FIRST: 1.0, SECOND: -1.0}
+    assert env.agents == []
+
+
+def test_a_drawn_game_pays_nobody():
+    env = bridge.env("tictactoe")
+    env.reset()
+    play(env, 4, 0, 2, 6, 3, 5, 1, 7, 8)
+    assert env.rewards == {FIRST: 0.0, SECOND: 0.0}
+    assert all(env.terminations.values())
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        (4, "tictactoe: action 4 of row 0 is not legal for seat 1; legal are a1, b1, c1, a2, c2"),
+        (9, "action 9 of row 0 is not legal"),
+        (None, "tictactoe wants int64 actions, not object"),
+        (2.5, "tictactoe wants int64 actions, not float64"),
+    ],
+)
+def test_an_illegal_move_is_refused_and_changes_nothing(action, sentence):
+    for error in (LudusError, ValueError):
+        env = bridge.env("tictactoe")
+        env.reset()
+        env.step(4)
+        before = env.unwrapped.table.pool.states.tobytes()
+        with pytest.raises(error, match=sentence):
+            env.step(action)
+        assert env.unwrapped.table.pool.states.tobytes() == before
+        assert (env.agent_selection, env.agents) == (SECOND, [FIRST, SECOND])
+        env.step(0)
+        assert env.agent_selection == FIRST
+
+
+def test_goofspiel_asks_in_turn_and_moves_once():
+    env = bridge.env("goofspiel")
+    env.reset(seed=3)
+    pool = env.unwrapped.table.pool
+    prize = int(env.last()[0]["observation"]["prize"])
+    env.step(12)
+    assert pool.states["round"][0] == 0
+    assert env.agent_selection == SECOND
+    assert env.last()[0]["action_mask"].tolist() == [1] * 13
+    env.step(0)
+    assert pool.states["round"][0] == 1
+    assert env.observe(FIRST)["observation"]["points"].tolist() == [prize, 0]
+    assert env.observe(SECOND)["observation"]["points"].tolist() == [0, prize]
+    with pytest.raises(bridge.ActionError, match="goofspiel: action 12 of row 0 is not legal for seat 0"):
+        env.step(12)
+    env.step(0)
+    with pytest.raises(bridge.ActionError, match="goofspiel: action 0 of row 1 is not legal for seat 1"):
+        env.step(0)
+
+
+def test_goofspiel_is_one_game_in_every_form():
+    """Ours, and PettingZoo's conversion of our turn by turn form."""
+    native, converted = bridge.parallel_env("goofspiel"), aec_to_parallel(bridge.env("goofspiel"))
+    seen, _ = native.reset(seed=1)
+    assert data_equivalence(seen, converted.reset(seed=1)[0], exact=True)
+    for turn in range(13):
+        actions = choose(native, seen, turn)
+        seen, rewards, terminations, truncations, _ = native.step(actions)
+        other_seen, other_rewards, *other_ends, _ = converted.step(actions)
+        assert data_equivalence(seen, other_seen, exact=True)
+        assert (rewards, [terminations, truncations]) == (dict(other_rewards), other_ends)
+    assert native.agents == converted.agents == []
+    assert sum(rewards.values()) == 0.0
+
+
+def test_parallel_turns_heed_who_is_to_act():
+    env = bridge.parallel_env("tictactoe")
+    seen, infos = env.reset()
+    assert infos == {FIRST: {"acting": True}, SECOND: {"acting": False}}
+    seen, *_, infos = env.step({FIRST: 4, SECOND: 4})
+    assert infos == {FIRST: {"acting": False}, SECOND: {"acting": True}}
+    assert seen[FIRST]["action_mask"].tolist() == [1] * 9
+    assert seen[SECOND]["action_mask"].tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 1]
+    with pytest.raises(bridge.ActionError, match="action 4 of row 0 is not legal for seat 1"):
+        env.step({FIRST: 0, SECOND: 4})
+    with pytest.raises(bridge.ActionError, match="an action of player_1 is missing; actions came from"):
+        env.step({FIRST: 0})
+    for first, second in ((0, 0), (1, 0), (0, 3), (7, 0)):
+        seen, rewards, terminations, *_ = env.step({FIRST: first, SECOND: second})
+    assert rewards == {FIRST: 1.0, SECOND: -1.0}
+    assert terminations == {FIRST: True, SECOND: True}
+    assert env.agents == []
+    with pytest.raises(bridge.ActionError, match=r"no game of tictactoe is running; call reset\(\)"):
+        env.step({FIRST: 0, SECOND: 0})
+
+
+def test_without_pettingzoo_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    with pytest.raises(LudusError, match=r"needs PettingZoo: pip install ludus\[pettingzoo\]"):
+        runpy.run_path(bridge.__file__)
+
+
+def test_names_modes_and_parameters():
+    assert bridge.env("tictactoe").metadata["name"] == "tictactoe_v0"
+    assert not bridge.env("tictactoe").metadata["is_parallelizable"]
+    assert bridge.env("goofspiel").metadata["is_parallelizable"]
+    assert bridge.parallel_env("tictactoe").metadata["is_parallelizable"]
+    assert str(bridge.raw_env("connect4")) == "connect4_v0"
+    assert bridge.env("car", track=3).unwrapped.table.pool.name == "car(track=3)"
+    with pytest.raises(LudusError, match='tictactoe has no parameter "size"; it has: none'):
+        bridge.env("tictactoe", size=4)
+    with pytest.raises(LudusError, match='tictactoe has no render mode "human"; it has: rgb_array, ansi'):
+        bridge.parallel_env("tictactoe", render_mode="human")
+
+
+def test_pictures():
+    env = bridge.parallel_env("connect4", render_mode="rgb_array")
+    env.reset()
+    before = env.render()
+    env.step({FIRST: 3, SECOND: 0})
+    assert before.shape == (380, 420, 3)
+    assert before.dtype == np.uint8
+    assert not np.array_equal(before, env.render())
+    env.close()
+
+
+def test_a_cut_off_game_is_truncated():
+    env = bridge.env("car", horizon=2)
+    env.reset(seed=0)
+    play(env, np.zeros(2, np.float32), np.zeros(2, np.float32))
+    assert (env.terminations, env.truncations) == ({FIRST: False}, {FIRST: True})
