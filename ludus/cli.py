@@ -59,23 +59,22 @@ def show(
         columns: Width of the picture in the terminal.
         json: Print how it went as one JSON object.
     """
-    from ludus import games, pictures
+    from ludus import pictures
     from ludus import show as showing
 
     if out is not None and out.suffix.lower() not in (".png", ".svg", ".gif"):
         raise LudusError(f'cannot write a picture to "{out}"; let its name end in .png, .svg or .gif')
     if not (0.1 <= scale <= 4 and 1 <= steps <= 1_000_000 and 10 <= columns <= 1000):
         raise LudusError("let --scale be 0.1 to 4, --steps 1 to 1000000 and --columns 10 to 1000")
-    frame = games.load(game).spec.frame
     moving = out is not None and out.suffix.lower() == ".gif"
     result = showing.play(game, agent, seed, steps, every=-(-steps // showing.LONGEST_GIF) if moving else 1)
     if out is not None:
         print(f"ludus: drawing {len(result.frames) if moving else 1} frame(s) …", file=sys.stderr)
-        pictures.save(out, result.frames, frame, scale=scale)
+        pictures.save(out, result.frames, result.frame, scale=scale)
     if json:
         _print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
     elif out is None:
-        _animate(result.frames, frame, columns)
+        _animate(result.frames, result.frame, columns)
         print(result.text)
     else:
         print(f"{result.steps} steps, {result.games} game(s), returns {_short(result.returns)}: {out}")
@@ -164,19 +163,22 @@ def warmup() -> None:
 
 
 @app.command
-def demo(out: pathlib.Path = pathlib.Path("demo")) -> None:
+def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
     """Play every game and leave a still and a moving picture of each.
 
     Args:
         out: The folder for the pictures.
+        scale: Size of the pictures, from 0.1 to 4.
     """
     from ludus import games
     from ludus import show as showing
 
+    if not 0.1 <= scale <= 4:
+        raise LudusError(f"let --scale be 0.1 to 4, not {scale:g}")
     out.mkdir(parents=True, exist_ok=True)
     for name in games.names():
         print(f"{name:<12} playing and drawing …", end="", flush=True)
-        result = showing.demo(out, name)
+        result = showing.demo(out, name, scale=scale)
         print(f" {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
 
 

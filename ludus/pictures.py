@@ -22,7 +22,9 @@ Frame = tuple[int, int]
 
 
 def image(shapes: Array, frame: Frame, scale: float = 1.0) -> Image.Image:
-    """Draw shapes with Pillow."""
+    """Draw shapes with Pillow; pixels [H, W, 3], as foreign games give them, are taken as they are."""
+    if shapes.dtype.names is None:
+        return Image.fromarray(shapes).resize((round(shapes.shape[1] * scale), round(shapes.shape[0] * scale)))
     factor = scale * SMOOTHING
     canvas = Image.new("RGB", (round(frame[0] * factor), round(frame[1] * factor)), "black")
     pen = ImageDraw.Draw(canvas)
@@ -38,6 +40,8 @@ def raster(shapes: Array, frame: Frame, scale: float = 1.0) -> Array:
 
 def svg(shapes: Array, frame: Frame) -> str:
     """The shapes as a vector picture."""
+    if shapes.dtype.names is None:
+        raise LudusError("this game draws pixels and not shapes; write a .png or a .gif")
     width, height = frame
     body = "\n".join(_svg_shape(shape) for shape in shapes)
     return (
@@ -48,8 +52,9 @@ def svg(shapes: Array, frame: Frame) -> str:
 
 def terminal(shapes: Array, frame: Frame, columns: int = 80) -> str:
     """Half blocks in 24-bit colour: two pixels a character."""
-    rows = max(2, round(columns * frame[1] / frame[0] / 2) * 2)
-    pixels = np.array(image(shapes, frame).resize((columns, rows), Image.Resampling.LANCZOS))
+    picture = image(shapes, frame)
+    rows = max(2, round(columns * picture.height / picture.width / 2) * 2)
+    pixels = np.array(picture.resize((columns, rows), Image.Resampling.LANCZOS))
     return "\n".join(_terminal_line(pixels[row], pixels[row + 1]) for row in range(0, rows, 2))
 
 

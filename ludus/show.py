@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ludus import agents, games, pictures
-from ludus.pool import Pool
+from ludus.bridges import AnyPool, open_pool
 from ludus.types import Array
 from ludus.words import PLAYING
 
@@ -17,9 +15,10 @@ LONGEST_GIF = 240
 
 
 class Show(NamedTuple):
-    """What was played: the shapes of every step kept, and how it went."""
+    """What was played: the shapes (or pixels) of every step kept, the size of the picture, and how it went."""
 
     frames: list[Array]
+    frame: tuple[int, int]
     steps: int
     games: int
     returns: list[float]
@@ -29,7 +28,7 @@ class Show(NamedTuple):
 
 def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every: int = 1) -> Show:
     """Let one kind of agent play all seats for `steps` steps or until the game is over, and watch."""
-    pool = Pool(name, 1, [seed], threads=1)
+    pool = open_drawable(name, seed)
     player = agents.load(agent, name)
     params, memory, step = player.init(pool.spec, seed), player.memory(len(pool.step.seat)), pool.step
     frames, returns, taken = [pool.scene()], [0.0], 0
@@ -44,23 +43,27 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
             break
         if ended and taken < steps:
             returns.append(0.0)
-    return Show(frames, taken, len(returns), returns, describe(pool.game, pool.states[0]))
+    text, frame = pool.describe(), pool.spec.frame
+    pool.close()
+    return Show(frames, frame, taken, len(returns), returns, text)
 
 
-def describe(game: games.Game, state: Any) -> str:
-    """The position in words or letters, by the game's own `text` where it has one."""
-    if hasattr(game.rules, "text"):
-        words: str = game.rules.text(state)
-        return words
-    return "\n".join(f"{field}: {np.asarray(state[field]).tolist()}" for field in state.dtype.names)
+def open_drawable(name: str, seed: int) -> AnyPool:
+    """A pool of one game that can be drawn; foreign environments must be told so when they are made."""
+    if ":" not in name:
+        return open_pool(name, 1, [seed], threads=1)
+    bare, _, settings = name.partition("(")
+    asked = ", ".join(filter(None, [settings.rstrip(") "), "render_mode=rgb_array"]))
+    return open_pool(f"{bare}({asked})", 1, [seed])
 
 
-def demo(folder: pathlib.Path, name: str, seed: int = 7) -> Show:
+def demo(folder: pathlib.Path, name: str, seed: int = 7, scale: float = 1.0) -> Show:
     """A still picture and a moving one of a game in `folder`."""
     show = play(name, seed=seed, steps=600 if games.load(name).spec.seats == 1 else 100)
-    frame = games.load(name).spec.frame
-    pictures.save(folder / f"{name}.png", [show.frames[len(show.frames) * 2 // 3]], frame)
-    pictures.save(folder / f"{name}.gif", thinned(show.frames), frame, fps=20 if len(show.frames) > 60 else 2)
+    pictures.save(folder / f"{name}.png", [show.frames[len(show.frames) * 2 // 3]], show.frame, scale=scale)
+    pictures.save(
+        folder / f"{name}.gif", thinned(show.frames), show.frame, fps=20 if len(show.frames) > 60 else 2, scale=scale
+    )
     return show
 
 

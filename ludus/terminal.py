@@ -10,7 +10,6 @@ import numpy as np
 
 from ludus import agents
 from ludus.pool import Pool, Snapshot
-from ludus.show import describe
 from ludus.types import Continuous, LudusError
 from ludus.words import PLAYING
 
@@ -36,7 +35,7 @@ def _game(pool: Pool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, te
     params, earlier, total = opponent.init(pool.spec, seed), list[tuple[Snapshot, float]](), 0.0
     while pool.status[0] == PLAYING:
         if int(pool.step.seat[0]) == seat:
-            tell(describe(pool.game, pool.states[0]))
+            tell(pool.describe())
             choice = _choose(pool, ask, tell)
             if choice == "quit":
                 return None
@@ -50,7 +49,7 @@ def _game(pool: Pool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, te
             action = int(decision.action[0])
             tell(f"seat {int(pool.step.seat[0])} plays {pool.action_name(action)}")
         total += float(pool.advance(np.array([action])).reward[0, seat])
-    tell(describe(pool.game, pool.states[0]))
+    tell(pool.describe())
     tell(_verdict(pool, total))
     return total
 

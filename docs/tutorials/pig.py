@@ -108,12 +108,12 @@ def main() -> None:
     here = pathlib.Path(__file__).resolve().parent
     os.environ["LUDUS_GAMES"] = str(here)  # the folder where `ludus` looks for games of yours
 
-    from ludus import conformance, pictures, show
+    from ludus import conformance, pictures
     from ludus.pool import Pool
 
     pool = Pool("pig", rows=1024, seed=1)  # a thousand games at once
     decisions = pool.play_randomly(steps=1000)
-    print(f"played {decisions:,} random moves; one of the games stands at: {show.describe(pool.game, pool.states[0])}")
+    print(f"played {decisions:,} random moves; one of the games stands at: {pool.describe(row=0)}")
 
     step = pool.step  # what all the players see, as arrays
     print(f"row 0: seat {step.seat[0]} sees { ({name: int(field[0]) for name, field in step.observation.items()}) }")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.agents.scripted import any_of
+from ludus.pool.actions import random_actions
 from ludus.types import Continuous, Decision, Spec, Step
 
 
@@ -22,14 +22,13 @@ class RandomAgent:
         return ()
 
     def act(self, params: Spec, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
-        rows = len(step.seat)
-        value = np.zeros(step.reward.shape, np.float32)
+        action = random_actions(np.random.default_rng(key), params, step.mask)
         if isinstance(params.actions, Continuous):
-            low, high = np.array(params.actions.low), np.array(params.actions.high)
-            action = np.random.default_rng(key).uniform(low, high, (rows, len(low)))
-            return Decision(action, np.full(rows, -np.log(high - low).sum(), np.float32), value), memory
-        log_prob = -np.log(step.mask.sum(axis=1)).astype(np.float32)
-        return Decision(any_of(step.mask, key), log_prob, value), memory
+            choices = np.full(len(action), np.prod(np.subtract(params.actions.high, params.actions.low)))
+        else:
+            choices = step.mask.sum(axis=1)
+        value = np.zeros(step.reward.shape, np.float32)
+        return Decision(action, -np.log(choices).astype(np.float32), value), memory
 
 
 AGENT = RandomAgent()

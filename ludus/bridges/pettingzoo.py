@@ -99,9 +99,8 @@ class Table:
 
     def observe(self, seat: int, waiting: int) -> Any:
         """What a seat may know; where its action does not count, its mask is all `waiting`."""
-        record = np.zeros(1, self.pool.observation)
-        self.pool.game.rules.observe(self.pool.states[0], seat, record[0])
-        observation = fit_row({name: record[name] for name in record.dtype.names or ()}, self.seen)
+        seen = {name: field[None] for name, field in self.pool.look(0, seat).items()}
+        observation = fit_row(seen, self.seen)
         if not self.masked:
             return observation
         view = seat if self.simultaneous else 0

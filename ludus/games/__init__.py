@@ -19,10 +19,9 @@ import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ludus.types import Continuous, LudusError, Spec
-from ludus.words import HEAD, Parameter
+from ludus.types import Array, Continuous, LudusError, Spec
+from ludus.words import HEAD, Parameter, bounds
+from ludus.words.rows import new_rows
 
 NEEDED = ("SPEC", "STATE", "OBSERVATION", "init", "step", "observe", "action_name")
 NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -61,12 +60,14 @@ class Game(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """Changes whenever what agents and checkpoints rely on changes: SPEC, STATE, OBSERVATION."""
-        facts = (self.spec, self.rules.STATE.descr, self.rules.OBSERVATION.descr)
+        seen = self.rules.OBSERVATION
+        ranges = [[end.tolist() for end in bounds(seen, name)] for name in seen.names]
+        facts = (self.spec, self.rules.STATE.descr, seen.descr, ranges)
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
-    def blank(self) -> np.ndarray[Any, Any]:
+    def blank(self) -> Array:
         """One state of zeros with the parameters written in: what `init` is given, apart from the key."""
-        state = np.zeros(1, self.rules.STATE)
+        state = new_rows(1, self.rules.STATE)
         for key, parameter in parameters_of(self.rules).items():
             state[key] = parse_setting(self.name, key, parameter, self.settings[key])
         return state

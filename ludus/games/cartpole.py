@@ -35,7 +35,7 @@ def init(state):
 
 @rule
 def sine_and_cosine(angle):
-    """Short series: a pole that is still up leans less than 0.21 radians, where they are exact to the last bit or two."""
+    """Short series: a pole that is still up leans less than 0.21 radians, where they are exact to a bit or two."""
     square = angle * angle
     sine = 1.0 - square * PER_42 * (1.0 - square * PER_72 * (1.0 - square * PER_110 * (1.0 - square * PER_156)))
     cosine = 1.0 - square * PER_30 * (1.0 - square * PER_56 * (1.0 - square * PER_90 * (1.0 - square * PER_132)))

@@ -17,9 +17,11 @@ import numpy as np
 
 from ludus import games
 from ludus.pool import binding
-from ludus.types import Array, Continuous, LudusError, Spec, Step
+from ludus.pool.actions import as_array, illegal, random_actions
+from ludus.types import Array, LudusError, Step
 from ludus.words import CUT, OVER, random
 from ludus.words.draw import new_canvas
+from ludus.words.rows import as_plain, compiling, new_rows
 
 SMALLEST_SHARE = 256
 """rows below which waking another thread costs more than it saves"""
@@ -49,13 +51,15 @@ class Pool:
     def _allocate(self, game: games.Game, rows: int, threads: int) -> None:
         if rows < 1 or threads < 1:
             raise LudusError(f"a pool needs at least one row and one thread, not {rows} and {threads}")
-        self.game, self.rows, self.threads = game, rows, threads
+        self.game, self.rows, self.threads, self.spec = game, rows, threads, game.spec
         self.kernel: Any = binding.bind(game.name, game.rules)
-        self.states = np.zeros(rows, game.rules.STATE)
+        views = rows * game.spec.views
+        self.states = new_rows(rows, game.rules.STATE)
         self._blank = game.blank()
-        self._rows = np.zeros(rows * game.spec.views, self.kernel.ROW)
-        self._observations = np.zeros(rows * game.spec.views, game.rules.OBSERVATION)
+        self._rows = new_rows(views, self.kernel.ROW)
+        self._observations = new_rows(views, game.rules.OBSERVATION)
         self._step: Step | None = None
+        self._shape = (views, len(self.kernel.LOW)) if self.kernel.CONTINUOUS else (views,)
         self._played = 0
         self._executor: ThreadPoolExecutor | None = None
         warm_up(self)
@@ -63,10 +67,6 @@ class Pool:
     @property
     def name(self) -> str:
         return self.game.full_name
-
-    @property
-    def spec(self) -> Spec:
-        return self.game.spec
 
     @property
     def observation(self) -> np.dtype[Any]:
@@ -77,11 +77,11 @@ class Pool:
     @property
     def status(self) -> Array:
         """[rows] PLAYING, OVER or CUT."""
-        status: Array = self.states["status"]
+        status: Array = self.states["status"].copy()
         return status
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step:
-        """Open new games in all rows, or in those that the boolean array `rows` marks; with new randomness if seeded."""
+        """Open new games in all rows, or in those that the booleans `rows` mark; with new randomness if seeded."""
         chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
         if chosen.shape != (self.rows,):
             raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
@@ -98,7 +98,7 @@ class Pool:
         if self._step is None:
             rows, observations = self._rows, self._observations
             self._step = Step(
-                observation={name: observations[name].copy() for name in observations.dtype.names},
+                observation={name: observations[name].copy() for name in observations.dtype.names or ()},
                 mask=rows["mask"].copy().view(bool),
                 seat=rows["seat"].copy(),
                 reward=rows["reward"].copy(),
@@ -116,16 +116,14 @@ class Pool:
 
     def check(self, actions: Any) -> Array:
         """The actions as the kernels read them; a sentence, and no game moved, if one of them will not do."""
-        wanted = self.kernel.ACTION["action"]
-        given = np.asarray(actions)
-        shape: tuple[int, ...] = (self.rows * self.spec.views,)
-        if isinstance(self.spec.actions, Continuous):
-            shape += (len(self.spec.actions.low),)
-        if given.shape != shape:
-            raise LudusError(f"{self.game.name} wants actions of shape {shape}, not {given.shape}")
-        if given.dtype.kind not in ("iufb" if self._continuous else "iub"):
-            raise LudusError(f"{self.game.name} wants {wanted.base.name} actions, not {given.dtype.name}")
-        packed = np.array(given, wanted.base, order="C").view(self.kernel.ACTION).reshape(self.rows)
+        given = as_array(actions)
+        wanted = np.dtype(np.float64 if self.kernel.CONTINUOUS else np.int64)
+        if given.shape != self._shape:
+            raise LudusError(f"{self.game.name} wants actions of shape {self._shape}, not {given.shape}")
+        if given.dtype.kind not in ("iufb" if self.kernel.CONTINUOUS else "iub"):
+            raise LudusError(f"{self.game.name} wants {wanted.name} actions, not {given.dtype.name}")
+        packed = np.array(given, wanted, order="C").view(self.kernel.ACTION).reshape(self.rows)
+        packed = packed if compiling() else as_plain(packed)
         bad = self.kernel.first_illegal(self.states, packed, self._rows)
         if bad >= 0:
             raise LudusError(self._illegal(bad, given[bad]))
@@ -146,12 +144,7 @@ class Pool:
 
     def random_actions(self, seed: int) -> Array:
         """A random legal action for every row, for callers that step by hand."""
-        generator = np.random.default_rng(seed)
-        if isinstance(self.spec.actions, Continuous):
-            low, high = np.array(self.spec.actions.low), np.array(self.spec.actions.high)
-            return generator.uniform(low, high, (len(self._rows), len(low)))
-        chances = generator.random(self._rows["mask"].shape) * self._rows["mask"]
-        return chances.argmax(axis=1)
+        return random_actions(np.random.default_rng(seed), self.spec, self._rows["mask"])
 
     def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> Pool:
         """A new pool of copies of these rows that cannot see their future dice.
@@ -169,10 +162,17 @@ class Pool:
         self.kernel.see(twin.states, twin._rows, twin._observations, 0, twin.rows)
         return twin
 
+    def look(self, row: int, seat: int) -> dict[str, Array]:
+        """What any seat may know of a game, also while it waits: [...] arrays by field name."""
+        seen = new_rows(1, self.observation)
+        self.kernel.look(self.states, row, seat, seen)
+        return {name: seen[name][0] for name in self._observations.dtype.names or ()}
+
     def save(self) -> Snapshot:
         """Everything, as bytes."""
+        # As bytes first: a copy of records leaves the gaps between their fields unwritten.
         arrays = (self.states, self._rows, self._observations)
-        return Snapshot(self.game.fingerprint, *(array.copy().view(np.uint8) for array in arrays))
+        return Snapshot(self.game.fingerprint, *(array.view(np.uint8).copy() for array in arrays))
 
     def restore(self, snapshot: Snapshot) -> Step:
         """Go on exactly where `save` was called."""
@@ -184,7 +184,7 @@ class Pool:
                 rows = len(snapshot.states) // self.states.dtype.itemsize
                 raise LudusError(f"this snapshot has {rows} rows and the pool has {self.rows}")
         for array, saved in zip(arrays, snapshot[1:], strict=True):
-            array[:] = saved.view(array.dtype)
+            array.view(np.uint8)[:] = saved
         self._step = None
         return self.step
 
@@ -197,6 +197,14 @@ class Pool:
         shapes: Array = canvas[0]["shapes"][: canvas[0]["count"]]
         return shapes
 
+    def describe(self, row: int = 0) -> str:
+        """One game in words or letters, by its own `text` where it has one."""
+        state = self.states[row]
+        if hasattr(self.game.rules, "text"):
+            words: str = self.game.rules.text(state)
+            return words
+        return "\n".join(f"{field}: {np.asarray(state[field]).tolist()}" for field in self.states.dtype.names or ())
+
     def action_name(self, action: Any) -> str:
         """What people call an action."""
         name: str = self.game.rules.action_name(action)
@@ -208,15 +216,11 @@ class Pool:
             self._executor.shutdown()
             self._executor = None
 
-    @property
-    def _continuous(self) -> bool:
-        return isinstance(self.spec.actions, Continuous)
-
     def _advance(self, actions: Array, low: int, high: int) -> None:
         self.kernel.advance(self.states, self._blank, actions, self._rows, self._observations, low, high)
 
     def _no_actions(self) -> Array:
-        return np.zeros(self.rows, self.kernel.ACTION)
+        return new_rows(self.rows, self.kernel.ACTION)
 
     def _keys(self, seed: int | Sequence[int]) -> Array:
         if isinstance(seed, int | np.integer):
@@ -237,15 +241,8 @@ class Pool:
         return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
 
     def _illegal(self, row: int, action: Any) -> str:
-        seat = int(self._rows[row]["seat"])
-        if isinstance(self.spec.actions, Continuous):
-            ranges = ", ".join(
-                f"{low:g} to {high:g}" for low, high in zip(self.spec.actions.low, self.spec.actions.high, strict=True)
-            )
-            return f"{self.game.name}: action {np.asarray(action).tolist()} of row {row} is not within {ranges}"
-        legal = [self.game.rules.action_name(int(choice)) for choice in np.flatnonzero(self._rows[row]["mask"])]
-        shown = ", ".join(legal[:12]) + (", …" if len(legal) > 12 else "")
-        return f"{self.game.name}: action {int(action)} of row {row} is not legal for seat {seat}; legal are {shown}"
+        legal = [self.action_name(int(choice)) for choice in np.flatnonzero(self._rows["mask"][row])[:13]]
+        return illegal(self.game.name, self.spec, row, int(self._rows["seat"][row]), action, legal)
 
 
 def available_cores() -> int:
@@ -255,7 +252,7 @@ def available_cores() -> int:
 
 def warm_up(pool: Pool) -> None:
     """Compile, or load from the cache, every kernel of the game; a line tells of it where it takes long."""
-    if getattr(pool.kernel, "WARM", False):
+    if getattr(pool.kernel, "WARM", False) or not compiling():
         return
     fresh = not binding.is_compiled(pool.kernel)
     start = time.perf_counter()
@@ -277,9 +274,10 @@ def _touch_kernels(pool: Pool) -> None:
     kernel.first_illegal(states, actions, rows)
     kernel.see(states, rows, observations, 0, 0)
     kernel.play_randomly(states, blank, actions, rows, observations, 0, 0, 0, np.uint64(0), 0)
+    kernel.look(blank.copy(), 0, 0, new_rows(1, pool.observation))
     kernel.fork(states, np.zeros(0, np.int64), np.zeros(0, np.uint64), states, -1)
     if hasattr(pool.game.rules, "scene"):
-        state = blank.copy()
+        state = pool._blank.copy()
         kernel.open_game(state, blank, 0)
         kernel.draw_scene(state, 0, 0, new_canvas())
 

@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -27,6 +28,7 @@ import numpy as np
 KERNEL = pathlib.Path(__file__).with_name("kernel.py")
 KEPT = 4
 """how many cache folders of one game are kept: a few versions of the sources may be in use side by side"""
+NOT_FOR_FILES = r"\W+"
 _NOT_OURS = frozenset(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite"}
 _config: Any = numba.config  # its names come into being when Numba reads the environment
 _lock = threading.RLock()
@@ -37,7 +39,8 @@ def bind(name: str, rules: ModuleType) -> ModuleType:
     """The kernel module of a game, one per process."""
     with _lock:
         if rules not in _bound:
-            _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{name}", rules)
+            # A foreign name may hold what a file name may not.
+            _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{re.sub(NOT_FOR_FILES, '_', name)[:80]}", rules)
         return _bound[rules]
 
 
@@ -63,8 +66,11 @@ def digest(template: pathlib.Path, rules: ModuleType) -> str:
     for module in _closure(rules, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
-            if isinstance(value, np.ndarray):  # tables may come from data files, which the sources do not show
-                total.update(name.encode() + np.ascontiguousarray(value).tobytes())
+            # Tables and constants may come from data files, which the sources do not show.
+            if isinstance(value, np.ndarray):
+                total.update(f"{name} {value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes())
+            elif not name.startswith("__") and isinstance(value, int | float | str | bytes | tuple):
+                total.update(f"{name} {value!r}".encode())
     return total.hexdigest()[:16]
 
 

@@ -6,10 +6,9 @@ Outputs are rows of records too: `row = rows[i]` and `row.mask` are views withou
 
 # ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
 import numpy as np
-from numba import njit
 
 from ludus.types import Continuous
-from ludus.words import OVER, PLAYING
+from ludus.words import OVER, PLAYING, kernel
 from ludus.words.random import GOLDEN, mix, scale
 
 SPEC = rules.SPEC
@@ -26,7 +25,6 @@ ROW = np.dtype(
 _SHAPE: tuple[int, ...] = ((SEATS,) if SIMULTANEOUS else ()) + ((ACTIONS,) if CONTINUOUS else ())
 ACTION = np.dtype([("action", np.float64 if CONTINUOUS else np.int64, _SHAPE)], align=True)
 
-kernel = njit(nogil=True, cache=True, error_model="numpy")
 init, step, observe = rules.init, rules.step, rules.observe
 if not CONTINUOUS:
     legal = rules.legal
@@ -182,6 +180,12 @@ def see(states, rows, observations, low, high):
     """Write what is seen of games low .. high-1 without moving them."""
     for i in range(low, high):
         show(states[i], rows, observations, i)
+
+
+@kernel
+def look(states, i, seat, observations):
+    """What a seat sees of game i, whether or not it is to act."""
+    observe(states[i], seat, observations[0])
 
 
 @kernel

@@ -5,6 +5,7 @@ A state is N bytes. That is the whole interface: clone is an assignment, save is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -36,8 +37,28 @@ def rule(function: Function) -> Function:
 
     This one decorator holds every flag, so NUMBA_DISABLE_JIT=1 makes all rules plain Python for debugging.
     """
-    compiled: Any = njit(nogil=True, error_model="numpy")(function)
-    return cast(Function, compiled)
+    return _compiled(function, cache=False)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a loop over many rows, which calls rules; kept on disk, so it must stand at the top of its module."""
+    return _compiled(function, cache=True)
+
+
+def _compiled(function: Function, cache: bool) -> Function:
+    compiled: Any = njit(nogil=True, error_model="numpy", cache=cache)(function)
+    return cast(Function, compiled if compiled is not function else _like_compiled(function))
+
+
+def _like_compiled(function: Function) -> Function:
+    """A plain rule treats numbers as a compiled one does: they wrap and divide by zero without a word."""
+
+    @functools.wraps(function)
+    def plain(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast(Function, plain)
 
 
 class Within(NamedTuple):

@@ -5,11 +5,11 @@ Shapes, not pixels: a rectangle with round corners, a circle, a line with round 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ludus.types import Array
 from ludus.words import f32, record, rule, u8, u16, u32
+from ludus.words.rows import new_rows
 
 RECT, CIRCLE, LINE, TEXT = 1, 2, 3, 4
 CAPACITY, LETTERS = 1024, 40
@@ -18,9 +18,9 @@ SHAPE = record(kind=u8, letters=u8, color=u32, x=f32, y=f32, w=f32, h=f32, size=
 CANVAS = np.dtype([("count", u16), ("dropped", u16), ("shapes", SHAPE, (CAPACITY,))], align=True)
 
 
-def new_canvas() -> np.ndarray[Any, Any]:
+def new_canvas() -> Array:
     """An empty canvas: an array of one record, as the compiled rules take it."""
-    return np.zeros(1, CANVAS)
+    return new_rows(1, CANVAS)
 
 
 @rule

@@ -1,0 +1,172 @@
+"""Ludus beside Pgx, gymnax and Gymnasium in one run: random legal play with everything produced that a learner needs.
+
+Each kind of player first finds its best batch size; then all players of a game take turns, so that a disturbance hits
+everyone, and medians count.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+import json as json_module
+import os
+import pathlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import tyro
+from players import GAMES, QUICK, SEED, Effort, Player, Tally
+
+from ludus import bench
+from ludus.bench import Result
+from ludus.pictures import write_whole
+
+RESULTS = pathlib.Path(__file__).parent / "results" / "peers.json"
+
+
+class Score(NamedTuple):
+    """What a player came to over all rounds."""
+
+    setting: str
+    rate: float
+    moves_per_game: float
+
+
+def measure(game: str, effort: Effort) -> dict[str, Score | str]:
+    """The scores of all players of a game; of one that fails, the reason."""
+    outcome: dict[str, Any] = {name: attempt(best, game, name, effort) for name in GAMES[game]}
+    tell(f"{game}: taking turns, {effort.rounds} rounds")
+    tallies: dict[str, list[tuple[float, Tally]]] = {name: [] for name in outcome}
+    for name in list(outcome) * effort.rounds:
+        if isinstance(outcome[name], Player):
+            played = attempt(play_for, outcome[name], effort.seconds)
+            if isinstance(played, str):
+                outcome[name] = played
+            else:
+                tallies[name].append(played)
+    return {name: score(it, tallies[name]) if isinstance(it, Player) else it for name, it in outcome.items()}
+
+
+def attempt(work: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of `work`, or a sentence about what went wrong: one failing peer must not stop the others."""
+    try:
+        return work(*arguments)
+    except Exception as error:
+        sentence = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+        tell(f"failed: {sentence}")
+        return sentence
+
+
+def best(game: str, name: str, effort: Effort) -> Player:
+    """The fastest setting by a short trial; compiling happens in a piece before it."""
+    trials: list[tuple[float, Player]] = []
+    for player in GAMES[game][name](effort):
+        player.play()
+        rate = max(decisions_per_second(player, effort.seconds / 3) for _ in range(3))
+        tell(f"{game}: trying {name} {player.setting}: {bench.readable(rate)} steps/s")
+        trials.append((rate, player))
+    return max(trials, key=lambda trial: trial[0])[1]
+
+
+def decisions_per_second(player: Player, seconds: float) -> float:
+    spent, tally = play_for(player, seconds)
+    return tally.decisions / spent
+
+
+def play_for(player: Player, seconds: float) -> tuple[float, Tally]:
+    """Whole pieces until the time is up, and the time that they took."""
+    decisions = games = 0
+    start = time.perf_counter()
+    while (spent := time.perf_counter() - start) < seconds:
+        piece = player.play()
+        decisions, games = decisions + piece.decisions, games + piece.games
+    return spent, Tally(decisions, games)
+
+
+def score(player: Player, rounds: list[tuple[float, Tally]]) -> Score:
+    rate = statistics.median(tally.decisions / spent for spent, tally in rounds)
+    decisions, games = (sum(numbers) for numbers in zip(*(tally for _, tally in rounds), strict=True))
+    return Score(player.setting, rate, decisions / max(1, games))
+
+
+def report(effort: Effort) -> dict[str, Any]:
+    """The JSON of a whole run: rates, lengths of games, ratios, and the failures."""
+    outcomes = {game: measure(game, effort) for game in GAMES}
+    scores = {game: {name: it for name, it in some.items() if isinstance(it, Score)} for game, some in outcomes.items()}
+    document = bench.as_json(itertools.chain.from_iterable(results(game, scores[game]) for game in GAMES))
+    document["hardware"] |= {name: importlib.metadata.version(name) for name in ("pgx", "gymnax") if is_installed(name)}
+    document["results"] += [
+        {"name": f"peers/{game}/{name}", "error": it}
+        for game, some in outcomes.items()
+        for name, it in some.items()
+        if isinstance(it, str)
+    ]
+    chosen = {f"peers/{game}/{name}": it.setting for game, some in scores.items() for name, it in some.items()}
+    return document | {"seed": SEED, "rounds": effort.rounds, "seconds": effort.seconds, "settings": chosen}
+
+
+def results(game: str, scores: dict[str, Score]) -> Iterator[Result]:
+    for name, it in scores.items():
+        yield Result(f"peers/{game}/{name}", it.rate, "steps/s")
+    for name, it in scores.items():
+        yield Result(f"peers/{game}/{name}/moves_per_game", it.moves_per_game, "moves")
+    for ours, theirs in itertools.permutations(scores, 2):
+        if are_rivals(ours, theirs):
+            yield Result(f"peers/{game}/{ours}_over_{theirs}", scores[ours].rate / scores[theirs].rate, "x")
+
+
+def are_rivals(ours: str, theirs: str) -> bool:
+    """Our pool is compared with everyone, our pool behind Gymnasium's interface with what else is behind it."""
+    interface = ours.removeprefix("ludus").removeprefix("_")
+    return ours.startswith("ludus") and not theirs.startswith("ludus") and theirs.startswith(interface)
+
+
+def is_installed(package: str) -> bool:
+    try:
+        return bool(importlib.metadata.version(package))
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def print_table(document: dict[str, Any]) -> None:
+    for row in document["results"]:
+        setting = document["settings"].get(row["name"], "")
+        value = f"{bench.readable(row['value']):>10} {row['unit']:<8}" if "value" in row else f"failed: {row['error']}"
+        print(f"{row['name']:<56} {value} {setting}".rstrip())
+
+
+def tell(what: str) -> None:
+    print(f"peers: {what}", file=sys.stderr, flush=True)
+
+
+def warn_if_busy() -> None:
+    if hasattr(os, "getloadavg") and (load := os.getloadavg()[0]) > 0.3:
+        tell(f"the machine is busy (load {load:.1f}): rates will be too low and ratios unsteady")
+
+
+def main(quick: bool = False, json: bool = False, out: pathlib.Path | None = None) -> None:
+    """Measure Ludus and its peers in one run.
+
+    Args:
+        quick: A short run that shows that everything works; its numbers mean little and are not kept.
+        json: Print one JSON object instead of a table.
+        out: Where to keep the results, if not in results/peers.json beside this script.
+    """
+    warn_if_busy()
+    document = report(QUICK if quick else Effort())
+    target = out or (None if quick else RESULTS)
+    if target:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, (json_module.dumps(document, indent=2) + "\n").encode())
+        tell(f"wrote {target.name}")
+    if json:
+        print(json_module.dumps(document))
+    else:
+        print_table(document)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

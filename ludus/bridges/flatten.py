@@ -1,0 +1,110 @@
+"""Several small choices as one number: MultiDiscrete spaces flattened to Discrete, without integer overflow.
+
+The order is row-major (the last part counts fastest). Sizes multiply as Python integers, so nothing wraps in silence.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from ludus.types import Array, LudusError
+
+LARGEST = 2**63 - 1
+"""the largest number an int64 holds"""
+
+
+def combinations(sizes: Any) -> int:
+    """How many ways there are to choose one of `sizes[k]` for every k."""
+    return math.prod(_counts(sizes))
+
+
+def flatten_index(parts: Any, sizes: Any) -> Any:
+    """[..., k] numbers, each below its size, as one number [...] below the product of the sizes."""
+    counts, whole = _counts(sizes), _whole(parts)
+    if whole.shape[-1:] != (len(counts),):
+        raise LudusError(f"{len(counts)} sizes want {len(counts)} parts in the last axis, not shape {whole.shape}")
+    _check_range(whole, np.array(counts, np.int64))
+    index = np.zeros(whole.shape[:-1], np.int64)
+    for part, count in zip(np.moveaxis(whole, -1, 0), counts, strict=True):
+        index = index * count + part  # below the product of the sizes so far, so it cannot wrap
+    return index if whole.ndim > 1 else int(index)
+
+
+def unflatten_index(index: Any, sizes: Any) -> Array:
+    """The [..., k] parts of which `flatten_index` makes the numbers [...]."""
+    counts, rest = _counts(sizes), _whole(index)
+    _check_range(rest, math.prod(counts))
+    parts = np.empty((*rest.shape, len(counts)), np.int64)
+    for place in range(len(counts) - 1, -1, -1):
+        rest, parts[..., place] = np.divmod(rest, counts[place])
+    return parts
+
+
+def choices(space: gymnasium.Space[Any]) -> tuple[Array, Array]:
+    """The sizes and the smallest values of a space of several choices, both int64 in the shape of the space."""
+    if isinstance(space, gymnasium.spaces.MultiBinary):
+        return np.full(space.shape, 2, np.int64), np.zeros(space.shape, np.int64)
+    if isinstance(space, gymnasium.spaces.MultiDiscrete):
+        return space.nvec.astype(np.int64), space.start.astype(np.int64)
+    raise LudusError(f"{space} is not MultiDiscrete or MultiBinary, so there is nothing to flatten; use it as it is")
+
+
+class FlattenMultiDiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
+    """A MultiDiscrete (or MultiBinary) action space offered as one Discrete."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self._sizes, self._start = choices(env.action_space)
+        self.action_space = gymnasium.spaces.Discrete(combinations(self._sizes))
+
+    def action(self, action: Any) -> Array:
+        """The parts of a flat action, as the environment inside wants them."""
+        parts = unflatten_index(action, self._sizes).reshape(self._sizes.shape) + self._start
+        return parts.astype(self.env.action_space.dtype)
+
+
+class FlattenMultiDiscreteObservations(gymnasium.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
+    """A MultiDiscrete (or MultiBinary) observation space offered as one Discrete."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        self._sizes, self._start = choices(env.observation_space)
+        self.observation_space = gymnasium.spaces.Discrete(combinations(self._sizes))
+
+    def observation(self, observation: Any) -> np.int64:
+        """All parts of the observation as one number."""
+        parts = np.asarray(observation).astype(np.int64) - self._start
+        return np.int64(flatten_index(parts.ravel(), self._sizes))
+
+
+def _counts(sizes: Any) -> list[int]:
+    counts = [int(size) for size in _whole(sizes).ravel()]
+    if any(count < 1 for count in counts):
+        raise LudusError(f"every size must be at least 1, not {counts[:8]}")
+    if math.prod(counts) > LARGEST:
+        raise LudusError(
+            f"sizes {counts[:8]} make {math.prod(counts)} combinations, and one number holds {LARGEST}; "
+            "flatten fewer parts together"
+        )
+    return counts
+
+
+def _whole(numbers: Any) -> Array:
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iub" and array.size:
+        raise LudusError(f"only whole numbers below 2^63 can be flattened, not {array.dtype.name} numbers")
+    return array.astype(np.int64)
+
+
+def _check_range(numbers: Array, below: Any) -> None:
+    wrong = (numbers < 0) | (numbers >= below)
+    if wrong.any():
+        limit = np.broadcast_to(np.asarray(below, np.int64), numbers.shape)[wrong][0]
+        raise LudusError(f"{numbers[wrong][0]} is not a number from 0 to {limit - 1}")

@@ -1,0 +1,262 @@
+"""What all bridges to other people's environments share: the sheet they write, the checks, the fresh arrays.
+
+A bridge only opens and advances games and writes what it sees on the sheet; `ForeignPool` makes a pool of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from ludus.bridges.foreign_spaces import ActionForm
+from ludus.games import split_name
+from ludus.pool.actions import as_array, illegal, random_actions
+from ludus.types import Array, Continuous, LudusError, Spec, Step
+from ludus.words import CUT, OVER, PLAYING, random
+
+Seeds = int | Sequence[int] | None
+NAME = re.compile(r"\s*([\w.:/-]+)\s*(\(.*\))?\s*", re.DOTALL)
+WORDS = {"true": True, "false": False, "none": None}
+
+
+class Sheet:
+    """What all players see now, one line a view: the bridge writes it, and only copies of it leave the pool."""
+
+    def __init__(self, rows: int, spec: Spec, observation: np.dtype[Any]) -> None:
+        self.views = spec.views
+        lines = rows * spec.views
+        actions = 0 if isinstance(spec.actions, Continuous) else spec.actions.n
+        types = {name: field[0] for name, field in (observation.fields or {}).items()}
+        self.observation = {name: np.zeros((lines, *t.shape), np.dtype(t.base.str)) for name, t in types.items()}
+        self.mask = np.ones((lines, actions), bool)
+        self.seat = np.tile(np.arange(spec.views, dtype=np.int8), rows)
+        self.reward = np.zeros((lines, spec.seats), np.float32)
+        self.discount = np.ones(lines, np.float32)
+        self.first = np.zeros(lines, bool)
+        self.status = np.full(rows, OVER, np.int8)
+        self.idle = np.ones(lines, bool)
+        """whose action is ignored: the game has ended, or the player is out of it"""
+        self.masked = False
+        """some action was forbidden at some time, so the mask must be looked at"""
+
+    def turn(self) -> None:
+        """A clean page before all rows move on."""
+        self.reward.fill(0.0)
+        self.discount.fill(1.0)
+        self.first.fill(False)
+
+    def begin(self, row: int) -> None:
+        """This row shows the opening of a new game."""
+        lines = slice(row * self.views, (row + 1) * self.views)
+        self.reward[lines], self.discount[lines], self.first[lines] = 0.0, 1.0, True
+        self.idle[lines], self.status[row] = False, PLAYING
+
+    def finish(self, row: int, terminated: bool) -> None:
+        """This row shows the last step of its game, after which every action is as good as another."""
+        lines = slice(row * self.views, (row + 1) * self.views)
+        self.idle[lines], self.mask[lines] = True, True
+        self.status[row], self.discount[lines] = (OVER, 0.0) if terminated else (CUT, 1.0)
+
+    def allow(self, lines: Any, legal: Any) -> None:
+        """Only these actions in one line or all; every one where the environment would leave a player none."""
+        allowed = np.asarray(legal, bool)
+        self.mask[lines] = allowed | ~allowed.any(axis=-1, keepdims=True)
+        self.masked = True
+
+    def copy(self) -> Step:
+        return Step(
+            {name: field.copy() for name, field in self.observation.items()}, self.mask.copy(), self.seat.copy(),
+            self.reward.copy(), self.discount.copy(), self.first.copy(),
+        )  # fmt: skip
+
+
+class Games(Protocol):
+    """The part each bridge writes: other people's environments behind one sheet."""
+
+    one_seed: bool
+    """all rows share one generator, so a seed for each cannot be honoured"""
+
+    def open(self, chosen: Array, seeds: list[int] | None) -> None:
+        """Open new games in the rows that the booleans mark; without seeds, randomness goes on as it was."""
+
+    def advance(self, actions: Array) -> None:
+        """One step of every row on a turned sheet; rows that had ended open anew."""
+
+    def render(self, row: int) -> Any:
+        """What the environment of this row shows of itself."""
+
+    def close(self) -> None: ...
+
+
+class ForeignPool:
+    """Rows of somebody else's environment, as a pool."""
+
+    def __init__(
+        self, name: str, spec: Spec, form: ActionForm, observation: np.dtype[Any], rows: int, seed: int | Sequence[int],
+        start: Callable[[Sheet], Games],
+    ) -> None:  # fmt: skip
+        self.rows, self.spec, self.name, self.observation = check_rows(rows), spec, name, observation
+        self._form = form
+        self._sheet = Sheet(rows, spec, observation)
+        self._limits = _limits(spec)
+        self._lines = np.arange(rows * spec.views)
+        self._games = start(self._sheet)
+        self.reset(seed)
+
+    @property
+    def status(self) -> Array:
+        """[rows] PLAYING, OVER or CUT."""
+        return self._sheet.status.copy()
+
+    @property
+    def step(self) -> Step:
+        """What the players see now, in arrays of its own."""
+        return self._sheet.copy()
+
+    def reset(self, seed: Seeds = None, rows: Array | None = None) -> Step:
+        """Open new games in all rows, or in those that the booleans mark; with new randomness if seeded."""
+        chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
+        if chosen.shape != (self.rows,):
+            raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
+        if self._games.one_seed and not isinstance(seed, int | np.integer | None):
+            raise LudusError(f"all rows of {self.name} share one generator; give one number as seed, not one a row")
+        seeds = None if seed is None else row_seeds(seed, self.rows)
+        if chosen.any():
+            self._games.open(chosen, seeds)
+        return self.step
+
+    def advance(self, actions: Any) -> Step:
+        """Play one action in every game; games that had ended open anew and ignore theirs."""
+        checked = self.check(actions)
+        self._sheet.turn()
+        self._games.advance(checked)
+        return self._sheet.copy()
+
+    def check(self, actions: Any) -> Array:
+        """The actions as int64 or float64; a sentence, and no game moved, if one of them will not do."""
+        given, (low, high) = as_array(actions), self._limits
+        shape, continuous = (len(self._lines), *low.shape), isinstance(self.spec.actions, Continuous)
+        if given.shape != shape:
+            raise LudusError(f"{self.name} wants actions of shape {shape}, not {given.shape}")
+        if given.dtype.kind not in ("iufb" if continuous else "iub"):
+            raise LudusError(f"{self.name} wants {low.dtype.name} actions, not {given.dtype.name}")
+        packed = np.array(given, low.dtype)
+        if np.count_nonzero(self._sheet.idle):
+            packed[self._sheet.idle] = low
+        legal = (packed >= low) & (packed <= high)
+        if np.count_nonzero(legal) != legal.size:
+            raise LudusError(self._illegal(int(np.argwhere(~legal)[0][0]), given))
+        if self._sheet.masked and not (allowed := self._sheet.mask[self._lines, packed]).all():
+            raise LudusError(self._illegal(int(allowed.argmin()), given))
+        return packed
+
+    def random_actions(self, seed: int) -> Array:
+        """A random legal action for every row."""
+        return random_actions(np.random.default_rng(seed), self.spec, self._sheet.mask)
+
+    def action_name(self, action: Any) -> str:
+        """What people call an action."""
+        return self._form.name(action)
+
+    def describe(self, row: int = 0) -> str:
+        """What the players of one game see, field by field."""
+        lines = range(row * self.spec.views, (row + 1) * self.spec.views)
+        who = {line: f"seat {self._sheet.seat[line]}, " if self.spec.seats > 1 else "" for line in lines}
+        fields = self._sheet.observation.items()
+        return "\n".join(f"{who[line]}{name}: {field[line].tolist()}" for line in lines for name, field in fields)
+
+    def close(self) -> None:
+        """Let the environments go."""
+        self._games.close()
+
+    def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> NoReturn:
+        raise LudusError(self._no_copies("fork"))
+
+    def save(self) -> NoReturn:
+        raise LudusError(self._no_copies("save"))
+
+    def restore(self, snapshot: Any) -> NoReturn:
+        raise LudusError(self._no_copies("restore"))
+
+    def scene(self, row: int = 0, seat: int = -1) -> Array:
+        """One game as its own `render` shows it: pixels [H, W, 3], where it was made with render_mode=rgb_array."""
+        try:
+            pixels = self._games.render(row)
+        except Exception as error:
+            raise LudusError(f"{self.name} cannot draw itself: {error!r}") from error
+        if not isinstance(pixels, np.ndarray):
+            raise LudusError(f"{self.name} gives no pixels; open it with render_mode=rgb_array in its name")
+        return pixels
+
+    def _no_copies(self, wanted: str) -> str:
+        return f"cannot {wanted} {self.name}: the state of a foreign game cannot be copied; play it from its opening"
+
+    def _illegal(self, line: int, actions: Array) -> str:
+        legal = [self.action_name(choice) for choice in np.flatnonzero(self._sheet.mask[line])[:13]]
+        return illegal(self.name, self.spec, line, int(self._sheet.seat[line]), actions[line], legal)
+
+
+def check_rows(rows: int) -> int:
+    """At least one row."""
+    if rows < 1:
+        raise LudusError(f"a pool needs at least one row, not {rows}")
+    return rows
+
+
+def row_seeds(seed: int | Sequence[int], rows: int) -> list[int]:
+    """A seed for each row: unrelated ones from one number, or exactly those given."""
+    if isinstance(seed, int | np.integer):
+        return [int(key) for key in random.keys(int(seed), rows) >> np.uint64(33)]
+    seeds = [int(one) for one in seed]
+    if len(seeds) != rows:
+        raise LudusError(f"{len(seeds)} seeds were given for {rows} rows; give one number, or one a row")
+    if min(seeds) < 0:
+        raise LudusError(f"foreign environments take seeds from 0 up, not {min(seeds)}")
+    return seeds
+
+
+def parse_name(prefix: str, text: str) -> tuple[str, dict[str, str]]:
+    """`FrozenLake-v1(map_name=8x8)` -> ("FrozenLake-v1", {"map_name": "8x8"})."""
+    match = NAME.fullmatch(text)
+    if not match:
+        raise LudusError(f'"{prefix}:{text}" is not a name; write it like {prefix}:ns/Name-v1(key=value, key=value)')
+    _, settings = split_name(re.sub(r"\W", "_", f"{prefix}:{match[1]}") + (match[2] or ""))
+    return match[1], settings
+
+
+def full_name(prefix: str, identity: str, settings: dict[str, str]) -> str:
+    """The name that opens the same environment again."""
+    inside = ", ".join(f"{key}={value}" for key, value in settings.items())
+    return f"{prefix}:{identity}({inside})" if inside else f"{prefix}:{identity}"
+
+
+def read_value(text: str) -> bool | int | float | str | None:
+    """The value a text stands for; what is in quotation marks stays text."""
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if re.fullmatch(r"[+-]?\d{1,18}", text):
+        return int(text)
+    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE):
+        return float(text)
+    quoted = re.fullmatch(r"""(["'])(.*)\1""", text, re.DOTALL)
+    return quoted[2] if quoted else text
+
+
+def unknown(prefix: str, identity: str, known: Iterable[str]) -> LudusError:
+    """The sentence for a name nobody knows, with the nearest known ones."""
+    listed = sorted(known)
+    lower = {name.lower(): name for name in listed}
+    close = [lower[name] for name in difflib.get_close_matches(identity.lower(), lower, 3, 0.5)]
+    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it knows {', '.join(listed[:5])} …"
+    return LudusError(f'{prefix} knows no environment "{identity}"{hint}')
+
+
+def _limits(spec: Spec) -> tuple[Array, Array]:
+    """The lowest and the highest action."""
+    if isinstance(spec.actions, Continuous):
+        return np.array(spec.actions.low, np.float64), np.array(spec.actions.high, np.float64)
+    return np.array(0, np.int64), np.array(spec.actions.n - 1, np.int64)

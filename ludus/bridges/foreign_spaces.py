@@ -1,0 +1,163 @@
+"""Gymnasium's spaces in Ludus' words: observations become named fields with ranges, actions numbers or float rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from ludus.bridges import flatten
+from ludus.types import Array, Continuous, Discrete, LudusError
+from ludus.words import i64, record, u8, within
+
+Space = spaces.Space[Any]
+Writer = Callable[[Any, Any], None]
+"""puts an observation into one row (an int), or a batch of observations into all rows (a slice)"""
+
+MASK = "action_mask"
+MOST_ACTIONS = 2**16
+"""flat actions beyond which a mask and a network's last layer grow out of hand"""
+
+
+def observation_record(space: Space, masked: bool) -> np.dtype[Any]:
+    """The record of an observation space; `masked` leaves out the entry that says which actions are legal."""
+    fields = [(name, _field(leaf)) for name, leaf in _leaves(space, "", masked)]
+    names = [name for name, _ in fields]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise LudusError(f"two parts of the observation would both be called {doubled[0]}; rename one in {space}")
+    return record(**dict(fields))
+
+
+def observation_writer(space: Space, buffers: dict[str, Array], mask: Writer | None, name: str = "") -> Writer:
+    """The function that writes observations of this space into the buffers, all look-ups done beforehand."""
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        return buffers[name or "observation"].__setitem__
+    parts: list[tuple[Any, Writer]] = []
+    for key, child, child_name in _children(space, name):
+        legal = mask if not name and key == MASK else None
+        parts.append((key, legal or observation_writer(child, buffers, None, child_name)))
+
+    def write(row: Any, observation: Any) -> None:
+        for key, write_part in parts:
+            write_part(row, observation[key])
+
+    return write
+
+
+def carries_mask(space: Space, actions: ActionForm) -> bool:
+    """Whether the observation itself says which actions are legal."""
+    if not isinstance(space, spaces.Dict) or MASK not in space.spaces or isinstance(actions.kind, Continuous):
+        return False
+    if space[MASK].shape != (actions.kind.n,):
+        raise LudusError(f"the action_mask of {space} must have one entry for each of the {actions.kind.n} actions")
+    return True
+
+
+@dataclass(frozen=True)
+class ActionForm:
+    """How numbers become the actions of an environment: `kind` is what agents see, the rest what it wants itself."""
+
+    kind: Discrete | Continuous
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    sizes: tuple[int, ...] = ()
+    """of the parts of a flattened action; empty where the action was one number or a float row already"""
+    start: Any = 0
+
+    def batch(self, actions: Array) -> Array:
+        """[N, *shape] actions in the environment's own form."""
+        if isinstance(self.kind, Continuous):
+            whole = np.rint(actions) if self.dtype.kind in "iu" else actions
+            return whole.astype(self.dtype).reshape(len(actions), *self.shape)
+        if self.sizes:
+            parts = flatten.unflatten_index(actions, self.sizes).reshape(len(actions), *self.shape)
+            return (parts + self.start).astype(self.dtype)
+        return (actions + self.start).astype(self.dtype)
+
+    def split(self, actions: Array) -> list[Any]:
+        """N actions, each as one environment takes it: a Python int, or an array of its own."""
+        if self.shape or self.sizes or isinstance(self.kind, Continuous):
+            return list(self.batch(actions))
+        numbers: list[Any] = actions.tolist()
+        return [number + self.start for number in numbers] if self.start else numbers
+
+    def name(self, action: Any) -> str:
+        """`2`, or the parts of a flattened action, `1, 0, 2`."""
+        if isinstance(self.kind, Continuous):
+            return ", ".join(f"{number:g}" for number in np.ravel(action))
+        return ", ".join(str(part) for part in np.ravel(self.batch(np.array([int(action)]))))
+
+    def mask(self, legal: Any) -> Array:
+        """[A] legal actions, from a mask of that shape or from one mask for each part of a flattened action."""
+        assert isinstance(self.kind, Discrete)
+        if self.sizes and isinstance(legal, tuple | list) and len(legal) == len(self.sizes) > 1:
+            legal = reduce(np.logical_and.outer, [np.asarray(part, bool) for part in legal])
+        flat = np.asarray(legal, bool).ravel()
+        if flat.shape != (self.kind.n,):
+            raise LudusError(f"an action_mask has {flat.size} entries, and there are {self.kind.n} actions")
+        return flat
+
+
+def action_form(space: Space) -> ActionForm:
+    """The form of an action space, or a sentence that says why agents cannot choose in it."""
+    if isinstance(space, spaces.Discrete):
+        return ActionForm(Discrete(int(space.n)), np.dtype(i64), (), start=int(space.start))
+    if isinstance(space, spaces.MultiDiscrete | spaces.MultiBinary):
+        return _several_choices(space)
+    if isinstance(space, spaces.Box):
+        return _floats(space)
+    raise LudusError(f"actions of the space {space} are not supported; wrap it to Discrete, MultiDiscrete or Box")
+
+
+def _several_choices(space: spaces.MultiDiscrete[Any] | spaces.MultiBinary) -> ActionForm:
+    sizes, start = flatten.choices(space)
+    count = flatten.combinations(sizes)
+    if count > MOST_ACTIONS:
+        raise LudusError(f"{space} has {count} combinations of actions, and at most {MOST_ACTIONS} can be listed")
+    return ActionForm(Discrete(count), np.dtype(space.dtype), sizes.shape, tuple(sizes.ravel().tolist()), start)
+
+
+def _floats(space: spaces.Box) -> ActionForm:
+    low, high = space.low.ravel().astype(float), space.high.ravel().astype(float)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise LudusError(f"actions of {space} have no bounds; wrap it in gymnasium.wrappers.RescaleAction or clip it")
+    return ActionForm(Continuous(tuple(low.tolist()), tuple(high.tolist())), np.dtype(space.dtype), space.shape)
+
+
+def _children(space: spaces.Dict | spaces.Tuple[Any], name: str) -> list[tuple[Any, Space, str]]:
+    """Key, space and field name of each part; parts of an unnamed tuple are `observation_0`, `observation_1`, …"""
+    if isinstance(space, spaces.Dict):
+        return [(key, child, f"{name}_{key}" if name else str(key)) for key, child in space.spaces.items()]
+    return [(index, child, f"{name or 'observation'}_{index}") for index, child in enumerate(space.spaces)]
+
+
+def _leaves(space: Space, name: str, masked: bool) -> list[tuple[str, Space]]:
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        return [(name or "observation", space)]
+    parts = [part for part in _children(space, name) if not (masked and part[0] == MASK)]
+    return [leaf for _, child, child_name in parts for leaf in _leaves(child, child_name, False)]
+
+
+def _field(space: Space) -> Any:
+    if isinstance(space, spaces.Discrete):
+        return within(int(space.start), int(space.start) + int(space.n) - 1, i64)
+    if isinstance(space, spaces.MultiDiscrete):
+        sizes, start = flatten.choices(space)
+        return within(_shortest(start), _shortest(start + sizes - 1), space.dtype, *space.shape)
+    if isinstance(space, spaces.MultiBinary):
+        return within(0, 1, space.dtype, *space.shape)
+    if isinstance(space, spaces.Box):
+        # Records know no nested booleans, so they travel as bytes.
+        number = u8 if space.dtype == np.bool_ else space.dtype
+        return within(_shortest(space.low), _shortest(space.high), number, *space.shape)
+    raise LudusError(f"observations of the space {space} are not supported; wrap it to Box, Discrete, Dict or Tuple")
+
+
+def _shortest(bound: Array) -> Any:
+    """One number where all are the same."""
+    return bound.flat[0].item() if bound.size and (bound == bound.flat[0]).all() else bound

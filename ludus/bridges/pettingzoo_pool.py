@@ -1,0 +1,243 @@
+"""Any PettingZoo environment as a pool: AEC ones play by turns, parallel ones all seats at once."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ludus.types import Array, LudusError, Spec
+
+try:
+    import pettingzoo
+except ImportError:
+    raise LudusError(
+        "names like pettingzoo:classic/rps-v2 need a package more: pip install 'ludus[pettingzoo]'"
+    ) from None
+
+from ludus.bridges.foreign import ForeignPool, Games, Sheet, check_rows, full_name, parse_name, read_value, unknown
+from ludus.bridges.foreign_spaces import MASK, ActionForm, action_form, carries_mask, observation_record
+from ludus.bridges.foreign_spaces import observation_writer as writer
+from ludus.words import PLAYING
+
+Make = Callable[[], Any]
+FAMILIES = ("atari", "butterfly", "classic", "sisl")
+
+
+def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> ForeignPool:
+    """A pool of `classic/tictactoe-v3`: all seats at once where there is a parallel form, else by turns."""
+    identity, settings = parse_name("pettingzoo", name)
+    arguments = {key: read_value(text) for key, text in settings.items()}
+    turns, create = _find(identity)
+    whole_name = full_name("pettingzoo", identity, settings)
+    return _pool(whole_name, turns, lambda: _create(identity, create, arguments), rows, seed)
+
+
+def from_aec(make: Make, rows: int, seed: int | Sequence[int] = 0) -> ForeignPool:
+    """A pool of `rows` AEC environments that `make` makes: one seat acts at a time."""
+    return _pool("", "alternating", make, rows, seed)
+
+
+def from_parallel(make: Make, rows: int, seed: int | Sequence[int] = 0) -> ForeignPool:
+    """A pool of `rows` parallel environments that `make` makes: all seats act at once."""
+    return _pool("", "simultaneous", make, rows, seed)
+
+
+class Players:
+    """What both ways of taking turns share: environments, seats by agent, observations and masks onto the sheet."""
+
+    def __init__(self, envs: list[Any], form: ActionForm, sheet: Sheet) -> None:
+        self.envs, self.form, self.sheet = envs, form, sheet
+        self.seats: dict[Any, int] = {agent: seat for seat, agent in enumerate(envs[0].possible_agents)}
+        self.terminated = [False] * len(envs)
+        """whether a player of the row's game has truly ended, not only been cut off"""
+        space = envs[0].observation_space(envs[0].possible_agents[0])
+        self.masked = carries_mask(space, form)
+        self.write = writer(space, sheet.observation, sheet.allow if self.masked else None)
+
+    def show(self, line: int, observation: Any, info: dict[str, Any]) -> None:
+        """An observation and the actions it allows; zeros where there is none."""
+        if observation is None:
+            for field in self.sheet.observation.values():
+                field[line] = 0
+            self.sheet.mask[line] = True
+            return
+        self.write(line, observation)
+        if MASK in info and self.sheet.mask.shape[1]:
+            self.sheet.allow(line, self.form.mask(info[MASK]))
+        elif not self.masked:
+            self.sheet.mask[line] = True
+
+    def render(self, row: int) -> Any:
+        return self.envs[row].render()
+
+    def close(self) -> None:
+        for env in self.envs:
+            env.close()
+
+
+class TurnGames:
+    """AEC environments: the row shows whoever is to act, and rewards add up over all seats."""
+
+    one_seed = False
+
+    def __init__(self, players: Players) -> None:
+        self._players, self._sheet = players, players.sheet
+        self.close, self.render = players.close, players.render
+
+    def open(self, chosen: Array, seeds: list[int] | None) -> None:
+        for row in np.flatnonzero(chosen).tolist():
+            self._open_row(row, seeds[row] if seeds else None)
+
+    def advance(self, actions: Array) -> None:
+        players = self._players
+        turns = zip(players.envs, players.form.split(actions), self._sheet.idle.tolist(), strict=True)
+        for row, (env, action, idle) in enumerate(turns):
+            if idle:
+                self._open_row(row, None)
+                continue
+            env.step(action)
+            for agent, reward in env.rewards.items():
+                self._sheet.reward[row, players.seats[agent]] += reward
+            self._look(row, env)
+
+    def _open_row(self, row: int, seed: int | None) -> None:
+        self._players.terminated[row] = False
+        self._players.envs[row].reset(seed=seed)
+        self._sheet.begin(row)
+        self._look(row, self._players.envs[row])
+
+    def _look(self, row: int, env: Any) -> None:
+        """Let dead agents take their empty steps until a live one is to act or nobody is left, and show that."""
+        players = self._players
+        for _ in range(len(players.seats) + 1):
+            players.terminated[row] |= any(env.terminations.values())
+            over = all(_ended(env, agent) for agent in env.agents)
+            agent = env.agent_selection
+            if over or not _ended(env, agent):
+                self._sheet.seat[row] = players.seats[agent]
+                players.show(row, env.observe(agent), env.infos.get(agent, {}))
+                if over:
+                    self._sheet.finish(row, players.terminated[row])
+                return
+            env.step(None)
+        raise LudusError(f"{env} never gives the turn to a live agent; it breaks PettingZoo's rules (see its api_test)")
+
+
+class SimultaneousGames:
+    """Parallel environments: a line for each seat; who has left the game is shown zeros and not asked any more."""
+
+    one_seed = False
+
+    def __init__(self, players: Players) -> None:
+        self._players, self._sheet = players, players.sheet
+        self.close, self.render = players.close, players.render
+
+    def open(self, chosen: Array, seeds: list[int] | None) -> None:
+        for row in np.flatnonzero(chosen).tolist():
+            self._open_row(row, seeds[row] if seeds else None)
+
+    def advance(self, actions: Array) -> None:
+        choices, views = self._players.form.split(actions), self._sheet.views
+        for row, status in enumerate(self._sheet.status.tolist()):
+            if status != PLAYING:
+                self._open_row(row, None)
+            else:
+                self._move(row, choices[row * views : (row + 1) * views])
+
+    def _open_row(self, row: int, seed: int | None) -> None:
+        self._players.terminated[row] = False
+        observations, infos = self._players.envs[row].reset(seed=seed)
+        self._sheet.begin(row)
+        self._show(row, observations, infos)
+
+    def _move(self, row: int, choices: list[Any]) -> None:
+        players, env = self._players, self._players.envs[row]
+        actions = {agent: choices[players.seats[agent]] for agent in env.agents}
+        observations, rewards, terminations, truncations, infos = env.step(actions)
+        lines = slice(row * self._sheet.views, (row + 1) * self._sheet.views)
+        self._sheet.reward[lines] = [rewards.get(agent, 0.0) for agent in players.seats]
+        players.terminated[row] |= any(terminations.values())
+        self._show(row, observations, infos)
+        if all(terminations.get(agent) or truncations.get(agent) for agent in env.agents):
+            self._sheet.finish(row, players.terminated[row])
+
+    def _show(self, row: int, observations: dict[Any, Any], infos: dict[Any, Any]) -> None:
+        alive = set(self._players.envs[row].agents)
+        for agent, seat in self._players.seats.items():
+            line = row * self._sheet.views + seat
+            self._players.show(line, observations.get(agent), infos.get(agent, {}))
+            self._sheet.idle[line] = agent not in alive
+            if agent not in alive:
+                self._sheet.mask[line] = True
+
+
+def _pool(name: str, turns: str, make: Make, rows: int, seed: int | Sequence[int]) -> ForeignPool:
+    envs = [make() for _ in range(check_rows(rows))]
+    observations, actions = _common_spaces(envs[0])
+    form = action_form(actions)
+    record = observation_record(observations, carries_mask(observations, form))
+    spec = Spec(seats=len(envs[0].possible_agents), actions=form.kind, turns=turns)
+
+    def start(sheet: Sheet) -> Games:
+        players = Players(envs, form, sheet)
+        return SimultaneousGames(players) if turns == "simultaneous" else TurnGames(players)
+
+    return ForeignPool(name or f"pettingzoo:{envs[0]}", spec, form, record, rows, seed, start)
+
+
+def _common_spaces(env: Any) -> tuple[Any, Any]:
+    """The observation and the action space, which must be the same for all agents."""
+    agents = getattr(env, "possible_agents", None)
+    if not agents:
+        raise LudusError(f"{env} does not list its possible_agents, so nobody knows how many seats it has")
+    pairs = [(env.observation_space(agent), env.action_space(agent)) for agent in agents]
+    for agent, pair in zip(agents, pairs, strict=True):
+        for mine, first, what in zip(pair, pairs[0], ("observation", "action"), strict=True):
+            if mine != first:
+                raise LudusError(f"{env}: the {what} spaces of {agents[0]} and {agent} differ, {first} and {mine}; "
+                                 "pad them to one space first (SuperSuit's pad wrappers do)")  # fmt: skip
+    return pairs[0]
+
+
+def _ended(env: Any, agent: Any) -> bool:
+    return bool(env.terminations[agent] or env.truncations[agent])
+
+
+def _find(identity: str) -> tuple[str, Callable[..., Any]]:
+    """How its players take turns, and the function that makes it; the registry is asked first, where there is one."""
+    for kind, turns in (("parallel", "simultaneous"), ("aec", "alternating")):
+        if identity in getattr(pettingzoo, f"{kind}_registry", {}):
+            return turns, lambda kind=kind, **arguments: pettingzoo.make(kind, identity, **arguments)
+    if identity not in set(_modules()):
+        raise unknown("pettingzoo", identity, {*_modules(), *getattr(pettingzoo, "aec_registry", {})})
+    path = "pettingzoo." + identity.replace("/", ".").replace("-", "_")
+    module = _create(identity, importlib.import_module, {"name": path})
+    parallel = getattr(module, "parallel_env", None)
+    return ("simultaneous", parallel) if parallel else ("alternating", module.env)
+
+
+def _create(identity: str, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """What `create` creates; whatever it raises is about the name or its arguments, so it becomes a sentence."""
+    try:
+        return create(**arguments)
+    except ImportError as error:
+        extra = identity.partition("/")[0]
+        raise LudusError(f"{identity} needs more packages ({error}): pip install 'pettingzoo[{extra}]'") from error
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise LudusError(f'pettingzoo cannot make "{identity}" with these arguments: {told}') from error
+
+
+def _modules() -> Iterator[str]:
+    """The names of PettingZoo's own environments, `classic/tictactoe-v3`, from the files that lie there."""
+    for family in FAMILIES:
+        package = importlib.util.find_spec(f"pettingzoo.{family}")
+        for module in pkgutil.iter_modules(package.submodule_search_locations if package else None):
+            name, _, version = module.name.rpartition("_v")
+            if version.isdigit():
+                yield f"{family}/{name}-v{version}"

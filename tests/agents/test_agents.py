@@ -1,0 +1,87 @@
+"""Every agent that needs no training: legal everywhere, repeatable, and as strong as it claims."""
+
+import numpy as np
+import pytest
+
+from ludus import agents, games
+from ludus.agents.perfect import tictactoe as perfect
+from ludus.pool import Pool
+from ludus.types import LudusError
+from ludus.words import CUT, PLAYING
+
+PAIRS = [(name, kind) for name in games.names() for kind in agents.kinds_for(name)]
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
+def test_an_agent_acts_legally_and_repeatably(name, kind):
+    rows = 4 if (name, kind) == ("connect4", "perfect") else 32
+    agent = agents.load(kind, name)
+    streams = []
+    for _ in range(2):
+        pool = Pool(name, rows, 5)
+        params, memory = agent.init(pool.spec, 0), agent.memory(rows)
+        for turn in range(30):
+            decision, memory = agent.act(params, memory, pool.step, turn)
+            pool.advance(decision.action)
+            assert decision.log_prob.shape == pool.step.seat.shape
+            assert decision.value.shape == pool.step.reward.shape
+        streams.append(pool.save())
+    assert all(np.array_equal(one, two) for one, two in zip(streams[0][1:], streams[1][1:], strict=True))
+
+
+def results(name, kinds, rows, seed):
+    """What seat 0 got in `rows` games between two kinds of agents."""
+    pool = Pool(name, rows, seed)
+    players = [agents.load(kind, name) for kind in kinds]
+    params = [player.init(pool.spec, 0) for player in players]
+    total = np.zeros(rows)
+    for turn in range(pool.spec.horizon):
+        choices = [player.act(p, (), pool.step, turn)[0].action for player, p in zip(players, params, strict=True)]
+        running = pool.status == PLAYING
+        action = np.where(pool.step.seat == 0, *choices)
+        total += pool.advance(action).reward[:, 0] * running
+        if not (pool.status == PLAYING).any():
+            break
+    return total
+
+
+def test_perfect_tictactoe_never_loses_and_often_beats_random():
+    first, second = (
+        results("tictactoe", ("perfect", "random"), 500, 1),
+        results("tictactoe", ("random", "perfect"), 500, 2),
+    )
+    assert first.min() >= 0 and second.max() <= 0
+    assert first.mean() > 0.9 and second.mean() < -0.7
+    assert not results("tictactoe", ("perfect", "perfect"), 100, 3).any()
+
+
+def test_perfect_tictactoe_knows_theory():
+    assert perfect.value(0, 0) == 0
+    assert perfect.value(0b11, 0b11000) == 1  # two in a row and to move
+    assert perfect.best_cells(0b11, 0b11000) == tuple(cell == 2 for cell in range(9))
+    assert perfect.value.cache_info().currsize <= 5478
+
+
+def test_scripted_cartpole_balances_to_the_horizon():
+    pool = Pool("cartpole", 64, 3)
+    agent = agents.load("scripted", "cartpole")
+    for turn in range(500):
+        pool.advance(agent.act((), (), pool.step, turn)[0].action)
+    assert (pool.status == CUT).all()
+
+
+def test_scripted_driver_laps_unseen_tracks():
+    pool = Pool("car", 64, 3)
+    agent = agents.load("scripted", "car")
+    finished = np.zeros(64, bool)
+    for turn in range(500):
+        pool.advance(agent.act((), (), pool.step, turn)[0].action)
+        finished |= pool.states["laps"] >= 1
+    assert finished.mean() > 0.9
+
+
+def test_wrong_names_get_a_sentence():
+    with pytest.raises(LudusError, match='unknown agent "genius"; known are best, perfect'):
+        agents.load("genius", "tictactoe")
+    with pytest.raises(LudusError, match="car has no perfect player; it has scripted, random"):
+        agents.load("perfect", "car(track=7)")
