@@ -21,7 +21,7 @@ def describe() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         **{package: version for package in PACKAGES if (version := _version(package))},
-        "ludus": _commit() or _version("ludus"),
+        "ludus": commit() or _version("ludus"),
     }
 
 
@@ -48,7 +48,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     here = pathlib.Path(__file__).resolve().parent.parent
     if not (here / ".git").exists():
         return None

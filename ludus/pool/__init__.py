@@ -31,6 +31,8 @@ class Snapshot(NamedTuple):
     """A pool's whole content as bytes; restoring it continues exactly."""
 
     fingerprint: str
+    played: int
+    """how many steps of random play were made, so that more of them go on with the same dice"""
     states: Array
     rows: Array
     observations: Array
@@ -151,6 +153,8 @@ class Pool:
 
         With a seat, what that seat does not know is dealt anew (where the game has `redeal`), so that search is honest.
         """
+        if not -1 <= seat < self.spec.seats:
+            raise LudusError(f"{self.game.name} has the seats 0 to {self.spec.seats - 1}; there is no seat {seat}")
         sources = np.asarray(rows, np.int64)
         if sources.size == 0 or sources.min() < 0 or sources.max() >= self.rows:
             raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
@@ -164,6 +168,7 @@ class Pool:
 
     def look(self, row: int, seat: int) -> dict[str, Array]:
         """What any seat may know of a game, also while it waits: [...] arrays by field name."""
+        self._check_place(row, seat)
         seen = new_rows(1, self.observation)
         self.kernel.look(self.states, row, seat, seen)
         return {name: seen[name][0] for name in self._observations.dtype.names or ()}
@@ -172,19 +177,20 @@ class Pool:
         """Everything, as bytes."""
         # As bytes first: a copy of records leaves the gaps between their fields unwritten.
         arrays = (self.states, self._rows, self._observations)
-        return Snapshot(self.game.fingerprint, *(array.view(np.uint8).copy() for array in arrays))
+        return Snapshot(self.game.fingerprint, self._played, *(array.view(np.uint8).copy() for array in arrays))
 
     def restore(self, snapshot: Snapshot) -> Step:
         """Go on exactly where `save` was called."""
         if snapshot.fingerprint != self.game.fingerprint:
             raise LudusError(f"this snapshot is of another game or another version of {self.game.name}")
         arrays = (self.states, self._rows, self._observations)
-        for array, saved in zip(arrays, snapshot[1:], strict=True):
+        for array, saved in zip(arrays, snapshot[2:], strict=True):
             if saved.nbytes != array.nbytes:
                 rows = len(snapshot.states) // self.states.dtype.itemsize
                 raise LudusError(f"this snapshot has {rows} rows and the pool has {self.rows}")
-        for array, saved in zip(arrays, snapshot[1:], strict=True):
+        for array, saved in zip(arrays, snapshot[2:], strict=True):
             array.view(np.uint8)[:] = saved
+        self._played = snapshot.played
         self._step = None
         return self.step
 
@@ -192,6 +198,7 @@ class Pool:
         """The shapes of one game as a seat sees it (the seat to act if none is given)."""
         if not hasattr(self.game.rules, "scene"):
             raise LudusError(f"{self.game.name} draws nothing: its module has no scene")
+        self._check_place(row, max(seat, 0))
         canvas = new_canvas()
         self.kernel.draw_scene(self.states, row, int(self.states["seat"][row]) if seat < 0 else seat, canvas)
         shapes: Array = canvas[0]["shapes"][: canvas[0]["count"]]
@@ -225,9 +232,17 @@ class Pool:
     def _keys(self, seed: int | Sequence[int]) -> Array:
         if isinstance(seed, int | np.integer):
             return random.keys(int(seed), self.rows)
+        if isinstance(seed, float | str | bytes) or not all(isinstance(one, int | np.integer) for one in seed):
+            raise LudusError(f"a seed is a whole number, or one for each row, not {seed!r}")
         if len(seed) != self.rows:
             raise LudusError(f"{len(seed)} seeds were given for {self.rows} rows; give one number, or one a row")
         return random.seeded(seed)
+
+    def _check_place(self, row: int, seat: int) -> None:
+        """Compiled code trusts its indices, so they are looked at before."""
+        if not (0 <= row < self.rows and 0 <= seat < self.spec.seats):
+            rows, seats = self.rows - 1, self.spec.seats - 1
+            raise LudusError(f"there is no row {row} with a seat {seat}; rows are 0 to {rows}, seats 0 to {seats}")
 
     def _share(self, work: Callable[[int, int], Any]) -> list[Any]:
         """Let each thread do its part of the rows; the parts never meet, so the result does not depend on how many."""

@@ -17,20 +17,19 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-import numba
-import numba.core.dispatcher
 import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from ludus.words.cache import cache_root, caching_in, compiler
 
 KERNEL = pathlib.Path(__file__).with_name("kernel.py")
 KEPT = 4
 """how many cache folders of one game are kept: a few versions of the sources may be in use side by side"""
 NOT_FOR_FILES = r"\W+"
 _NOT_OURS = frozenset(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite"}
-_config: Any = numba.config  # its names come into being when Numba reads the environment
 _lock = threading.RLock()
 _bound: dict[ModuleType, ModuleType] = {}
 
@@ -40,45 +39,39 @@ def bind(name: str, rules: ModuleType) -> ModuleType:
     with _lock:
         if rules not in _bound:
             # A foreign name may hold what a file name may not.
-            _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{re.sub(NOT_FOR_FILES, '_', name)[:80]}", rules)
+            _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{re.sub(NOT_FOR_FILES, '_', name)[:80]}", rules=rules)
         return _bound[rules]
 
 
-def instantiate(template: pathlib.Path, module_name: str, rules: ModuleType) -> ModuleType:
-    """Run a template module with `rules` bound; all that it compiles is cached under the hash of its sources."""
+def instantiate(template: pathlib.Path, module_name: str, **bound: ModuleType) -> ModuleType:
+    """Run a template with modules bound to names; all that it compiles is cached under the hash of all sources."""
     spec = importlib.util.spec_from_file_location(module_name, template)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    module.__dict__["rules"] = rules
-    module.__dict__["CACHE"] = cache_folder(module_name.removeprefix("ludus_"), digest(template, rules))
+    module.__dict__.update(bound)
+    module.__dict__["CACHE"] = cache_folder(module_name.removeprefix("ludus_"), digest(template, *bound.values()))
     sys.modules[module_name] = module
-    with _cache_directory(module.__dict__["CACHE"]):
-        _let_rules_cache(rules)
+    with caching_in(module.__dict__["CACHE"]):
+        for part in bound.values():
+            _let_rules_cache(part)
         spec.loader.exec_module(module)
     return module
 
 
-def digest(template: pathlib.Path, rules: ModuleType) -> str:
-    """A hash of the template, the game, all they import, the tables they hold, and what compiles them."""
+def digest(template: pathlib.Path, *bound: ModuleType) -> str:
+    """A hash of the template, what is bound to it, all they import, the tables they hold, and what compiles them."""
     total = hashlib.sha256(template.read_bytes())
-    settings = (numba.__version__, np.__version__, sys.version_info[:2], _config.BOUNDSCHECK, _config.OPT)
+    settings = (*compiler(), np.__version__, sys.version_info[:2])
     total.update(repr(settings).encode())
-    for module in _closure(rules, ast.parse(template.read_text())):
+    for module in _closure(bound, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
             # Tables and constants may come from data files, which the sources do not show.
             if isinstance(value, np.ndarray):
                 total.update(f"{name} {value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes())
-            elif not name.startswith("__") and isinstance(value, int | float | str | bytes | tuple):
+            elif not name.startswith("__") and _is_constant(value):
                 total.update(f"{name} {value!r}".encode())
     return total.hexdigest()[:16]
-
-
-def cache_root() -> pathlib.Path:
-    """LUDUS_CACHE, or the user's cache folder."""
-    if "LUDUS_CACHE" in os.environ:
-        return pathlib.Path(os.environ["LUDUS_CACHE"])
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
 
 
 def cache_folder(name: str, hash_of_sources: str) -> pathlib.Path:
@@ -114,27 +107,24 @@ def _age(path: pathlib.Path) -> float:
     return 0.0
 
 
-@contextlib.contextmanager
-def _cache_directory(folder: pathlib.Path) -> Iterator[None]:
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
+def _is_constant(value: Any) -> bool:
+    """A number, a text, or a tuple of them: what looks the same in every process."""
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return isinstance(value, int | float | str | bytes)
 
 
 def _let_rules_cache(rules: ModuleType) -> None:
     """Cache the rules themselves too, so that a new kernel over known rules compiles quickly."""
     for value in vars(rules).values():
-        if isinstance(value, numba.core.dispatcher.Dispatcher) and value.py_func.__module__ == rules.__name__:
+        if isinstance(value, Dispatcher) and value.py_func.__module__ == rules.__name__:
             value.enable_caching()
 
 
-def _closure(rules: ModuleType, template: ast.AST) -> list[ModuleType]:
-    """The game, its package, and every module of ours or the author's that it or the template imports."""
-    found: dict[str, ModuleType] = {rules.__name__: rules}
-    waiting = [*_imported(template, ""), *_siblings(rules), *_imports_of(rules)]
+def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleType]:
+    """What is bound, its packages, and every module of ours or the author's that it or the template imports."""
+    found = {module.__name__: module for module in bound}
+    waiting = [*_imported(template, ""), *(name for part in bound for name in (*_siblings(part), *_imports_of(part)))]
     while waiting:
         name = waiting.pop()
         module = sys.modules.get(name)

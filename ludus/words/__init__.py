@@ -5,6 +5,7 @@ A state is N bytes. That is the whole interface: clone is an assignment, save is
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
@@ -13,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from ludus.types import Continuous, Discrete, LudusError, Spec
+from ludus.words.cache import caching_in, inside_folder, loops_folder
 
 __all__ = [
     "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Parameter", "Spec", "choice", "f32",
@@ -42,7 +44,8 @@ def rule(function: Function) -> Function:
 
 def kernel(function: Function) -> Function:
     """Compile a loop over many rows, which calls rules; kept on disk, so it must stand at the top of its module."""
-    return _compiled(function, cache=True)
+    with contextlib.nullcontext() if inside_folder() else caching_in(loops_folder()):
+        return _compiled(function, cache=True)
 
 
 def _compiled(function: Function, cache: bool) -> Function:

@@ -38,16 +38,10 @@ def choose(step: Step, seed: int) -> Array:
     powers = 1 << np.arange(9)
     board = step.observation["board"]
     mine, theirs = (board == 1) @ powers, (board == 2) @ powers
-    allowed = [
-        best_cells(int(m), int(t)) if not full else (True,) * 9
-        for m, t, full in zip(mine, theirs, ended(step), strict=True)
-    ]
-    return any_of(np.array(allowed), seed)
-
-
-def ended(step: Step) -> Array:
-    """Rows whose game is over, where any action will do: their mask contradicts the board."""
-    return (step.mask & (step.observation["board"] != 0)).any(axis=1)
+    allowed = np.ones((len(step.seat), 9), bool)
+    for row in np.flatnonzero(step.discount > 0):
+        allowed[row] = best_cells(int(mine[row]), int(theirs[row]))
+    return any_of(allowed, seed)
 
 
 AGENT = Scripted(choose)

@@ -1,0 +1,52 @@
+"""Where compiled code is kept: LUDUS_CACHE, or the user's cache folder."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+
+_config: Any = numba.config  # its names come into being when Numba reads the environment
+
+
+def cache_root() -> pathlib.Path:
+    """The folder of all compiled code."""
+    if "LUDUS_CACHE" in os.environ:
+        return pathlib.Path(os.environ["LUDUS_CACHE"])
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
+
+
+def compiler() -> tuple[Any, ...]:
+    """What decides how the same source is compiled; Numba's own cache does not ask about bounds checks."""
+    return numba.__version__, _config.BOUNDSCHECK, _config.OPT
+
+
+@functools.cache
+def loops_folder() -> pathlib.Path:
+    """For loops outside of a game: named by the compiler and by the words, which such loops call."""
+    total = hashlib.sha256(repr(compiler()).encode())
+    for source in sorted(pathlib.Path(__file__).parent.glob("*.py")):
+        total.update(source.read_bytes())
+    return cache_root() / f"loops-{total.hexdigest()[:16]}"
+
+
+@contextlib.contextmanager
+def caching_in(folder: pathlib.Path) -> Iterator[None]:
+    """What is decorated meanwhile keeps its compiled form in this folder."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR = before
+
+
+def inside_folder() -> bool:
+    """Whether `caching_in` is at work, or the user set a folder by NUMBA_CACHE_DIR."""
+    return bool(_config.CACHE_DIR)

@@ -1,0 +1,10 @@
+"""Bounds checks are on in tests, and must be before Numba is imported; compiled games stay in the user's cache."""
+
+import os
+
+os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
+
+import hypothesis
+
+hypothesis.settings.register_profile("ludus", deadline=None, derandomize=True, max_examples=100)
+hypothesis.settings.load_profile("ludus")

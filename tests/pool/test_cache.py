@@ -1,0 +1,113 @@
+"""The compile cache is never stale, and an unchanged game hits it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+GAME = '''
+"""Sum: every step pays what the rule, its helper and its tables say."""
+import pathlib
+import numpy as np
+import cache_helper
+from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
+
+FOLDER = pathlib.Path(__file__).parent
+TABLE = np.loadtxt(FOLDER / "table.csv", np.int64)
+NUMBER = int((FOLDER / "number.txt").read_text())
+SPEC = Spec(seats=1, actions=Discrete(1), horizon=1)
+STATE = record(**HEAD, moves=i8)
+OBSERVATION = record(moves=within(0, 1, i8))
+
+@rule
+def init(state):
+    state.moves = 0
+
+@rule
+def step(state, action, reward):
+    reward[0] = 1 + cache_helper.more(state) + TABLE[1] + NUMBER
+    state.moves = 1
+    state.status = OVER
+
+@rule
+def legal(state, seat, mask):
+    mask[0] = 1
+
+@rule
+def observe(state, seat, out):
+    out.moves = state.moves
+
+def action_name(action):
+    return "go"
+'''
+HELPER = """
+from ludus.words import rule
+
+@rule
+def more(state):
+    return 10
+"""
+HASH = (
+    "from ludus import games; from ludus.pool import binding; print(binding.digest(binding.KERNEL, games.find('sum')))"
+)
+PLAY = "from ludus import Pool; print(Pool('sum', 1).advance([0]).reward[0, 0])"
+
+
+@pytest.fixture
+def home(tmp_path):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "helpers").mkdir()
+    (tmp_path / "games" / "sum.py").write_text(GAME)
+    (tmp_path / "games" / "table.csv").write_text("0\n100\n")
+    (tmp_path / "games" / "number.txt").write_text("1000")
+    (tmp_path / "helpers" / "cache_helper.py").write_text(HELPER)
+    return tmp_path
+
+
+def run(folder) -> tuple[float, bool]:
+    """What a process of its own pays, and whether it had to compile."""
+    done = process(folder, PLAY)
+    return float(done.stdout), "compiling sum" in done.stderr
+
+
+def process(folder, script: str) -> subprocess.CompletedProcess:
+    places = {"LUDUS_GAMES": folder / "games", "LUDUS_CACHE": folder / "cache", "PYTHONPATH": folder / "helpers"}
+    environment = os.environ | {name: str(place) for name, place in places.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def edit(path, old: str, new: str) -> None:
+    """Change a file but neither its size nor its age, which is all that Numba's own cache (and Python's) looks at."""
+    before = path.stat()
+    text = path.read_text()
+    assert text.count(old) == 1 and len(old) == len(new)
+    path.write_text(text.replace(old, new))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_what_a_game_is_made_of_may_change_between_two_runs(home):
+    game, helper = home / "games" / "sum.py", home / "helpers" / "cache_helper.py"
+    table, number = home / "games" / "table.csv", home / "games" / "number.txt"
+    assert run(home) == (1111, True)
+    assert run(home) == (1111, False)
+    edit(game, "reward[0] = 1 +", "reward[0] = 2 +")
+    assert run(home) == (1112, True)
+    edit(helper, "return 10", "return 20")
+    assert run(home) == (1122, True)
+    edit(table, "100", "200")
+    assert run(home) == (1222, True)
+    edit(number, "1000", "2000")
+    assert run(home) == (2222, True)
+    edit(table, "200", "100")
+    edit(number, "2000", "1000")
+    assert run(home) == (1122, False)
+
+
+def test_every_process_finds_the_same_cache(home):
+    """Functions in a game's tables have other addresses in every process, which must not show in the hash."""
+    game = home / "games" / "sum.py"
+    game.write_text(f"{GAME}\nfrom ludus.words import integer\nSIZE, TABLES = integer(1, 0, 9, ''), (init, step)\n")
+    assert process(home, HASH).stdout == process(home, HASH).stdout
