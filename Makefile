@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
 
-.PHONY: setup demo test check format bench bench-peers clean
+.PHONY: setup demo test check format pictures bench bench-peers clean
 
 setup: $(STAMP)
 
@@ -18,7 +18,7 @@ demo: setup  ## play every game and leave a picture of each in demo/
 	$(BIN)/ludus demo --out demo
 
 test: setup  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: setup  ## style, types and the shape of the tree
 	$(BIN)/ruff format --check .
@@ -29,14 +29,21 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## how fast the pool is, here and now
-	$(BIN)/ludus bench pool
+pictures: setup  ## the pictures of the README
+	$(BIN)/ludus demo --out docs/pictures --scale 0.5
+
+bench: setup  ## measure here and now; on a quiet machine these are the committed results
+	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part
+	$(BIN)/ludus bench startup --json > benchmarks/results/startup.json.part
+	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
+	cd benchmarks/results && for suite in pool startup gymnasium; do mv $$suite.json.part $$suite.json; done
 
 bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environment of their own
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
 	.venv-peers/bin/python -m pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt --editable '.[gymnasium]' -r benchmarks/requirements.txt
 	.venv-peers/bin/python benchmarks/peers.py
+	.venv-peers/bin/python benchmarks/chart.py
 
 clean:
 	rm -rf .venv .venv-peers demo

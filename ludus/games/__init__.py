@@ -19,6 +19,8 @@ import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ludus.types import Array, Continuous, LudusError, Spec
 from ludus.words import HEAD, Parameter, bounds
 from ludus.words.rows import new_rows
@@ -111,9 +113,15 @@ def load(full_name: str, **overrides: object) -> Game:
         if key not in parameters:
             known = ", ".join(f"{k} ({p.meaning})" for k, p in parameters.items()) or "none"
             raise LudusError(f'{name} has no parameter "{key}"; it has: {known}')
-    game = Game(name, rules, {key: settings.get(key, parameter.default) for key, parameter in parameters.items()})
-    game.blank()
-    return game
+    return Game(name, rules, {key: _plainly(name, key, p, settings.get(key)) for key, p in parameters.items()})
+
+
+def _plainly(game: str, key: str, parameter: Parameter, text: str | None) -> str:
+    """A setting that parses, written as the default where it means the same (`40.0` for `40`)."""
+    if text is None:
+        return parameter.default
+    value, default = (parse_setting(game, key, parameter, either) for either in (text, parameter.default))
+    return parameter.default if np.array_equal(value, default) else text
 
 
 def names() -> list[str]:
@@ -157,7 +165,7 @@ def check(name: str, rules: ModuleType) -> None:
 
 def _folder_games() -> dict[str, pathlib.Path]:
     folder = games_folder()
-    return {path.stem: path for path in sorted(folder.glob("*.py"))} if folder.is_dir() else {}
+    return {path.stem: path for path in sorted(folder.glob("[!_]*.py"))} if folder.is_dir() else {}
 
 
 def _plugins() -> dict[str, importlib.metadata.EntryPoint]:

@@ -67,10 +67,8 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
             # Tables and constants may come from data files, which the sources do not show.
-            if isinstance(value, np.ndarray):
-                total.update(f"{name} {value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes())
-            elif not name.startswith("__") and _is_constant(value):
-                total.update(f"{name} {value!r}".encode())
+            if not name.startswith("__"):
+                total.update(name.encode() + _content(value))
     return total.hexdigest()[:16]
 
 
@@ -107,11 +105,13 @@ def _age(path: pathlib.Path) -> float:
     return 0.0
 
 
-def _is_constant(value: Any) -> bool:
-    """A number, a text, or a tuple of them: what looks the same in every process."""
+def _content(value: Any) -> bytes:
+    """The bytes of a table, a number, a text, or a tuple of them; nothing for all else, which may name an address."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"{value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes()
     if isinstance(value, tuple):
-        return all(map(_is_constant, value))
-    return isinstance(value, int | float | str | bytes)
+        return b"(" + b",".join(map(_content, value)) + b")"
+    return repr(value).encode() if isinstance(value, int | float | str | bytes | np.generic) else b""
 
 
 def _let_rules_cache(rules: ModuleType) -> None:

@@ -113,13 +113,13 @@ def random_action(row, out, view, bits):
     else:
         choices = 0
         for action in range(ACTIONS):
-            choices += row.mask[action]
+            choices += np.int64(row.mask[action])
         skip = scale(bits, choices)
         # Counting instead of stopping at the chosen one: a branch nobody can predict costs more than a short loop.
         chosen = 0
         passed = 0
         for action in range(ACTIONS):
-            passed += row.mask[action]
+            passed += np.int64(row.mask[action])
             chosen += passed <= skip
         if SIMULTANEOUS:
             out.action[view] = chosen

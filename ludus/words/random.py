@@ -53,7 +53,7 @@ def below(state, count):
 
 @rule
 def uniform(state, low, high):
-    """A random float in [low, high)."""
+    """A random float from low to high."""
     return low + (high - low) * (np.float64(bits(state) >> S11) * UNIT)
 
 
