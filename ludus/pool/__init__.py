@@ -23,9 +23,6 @@ from ludus.words import CUT, OVER, random
 from ludus.words.draw import new_canvas
 from ludus.words.rows import as_plain, compiling, new_rows
 
-SMALLEST_SHARE = 256
-"""rows below which waking another thread costs more than it saves"""
-
 
 class Snapshot(NamedTuple):
     """A pool's whole content as bytes; restoring it continues exactly."""
@@ -43,6 +40,9 @@ class Pool:
 
     `seed` is one number (rows are unrelated) or one number a row (row i is what a pool of one with that seed plays).
     """
+
+    worth_a_thread = 250e-6
+    """seconds of work below which waking another thread costs more than it saves"""
 
     def __init__(
         self, game: str | games.Game, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None
@@ -63,6 +63,7 @@ class Pool:
         self._step: Step | None = None
         self._shape = (views, len(self.kernel.LOW)) if self.kernel.CONTINUOUS else (views,)
         self._played = 0
+        self._seconds = 1.0
         self._executor: ThreadPoolExecutor | None = None
         warm_up(self)
 
@@ -139,7 +140,8 @@ class Pool:
         counts = self._share(
             lambda low, high: self.kernel.play_randomly(
                 self.states, self._blank, actions, self._rows, self._observations, low, high, steps, dice, start
-            )
+            ),
+            steps,
         )
         self._step = None
         return int(sum(counts))
@@ -244,11 +246,18 @@ class Pool:
             rows, seats = self.rows - 1, self.spec.seats - 1
             raise LudusError(f"there is no row {row} with a seat {seat}; rows are 0 to {rows}, seats 0 to {seats}")
 
-    def _share(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Let each thread do its part of the rows; the parts never meet, so the result does not depend on how many."""
-        parts = max(1, min(self.threads, self.rows // SMALLEST_SHARE))
-        if parts == 1:
-            return [work(0, self.rows)]
+    def _share(self, work: Callable[[int, int], Any], steps: int = 1) -> list[Any]:
+        """Let each thread do its part of the rows, as many threads as the work is worth by what the last one took.
+
+        The parts never meet, so the result does not depend on how many there are.
+        """
+        parts = max(1, min(self.threads, self.rows, int(self._seconds * steps / self.worth_a_thread)))
+        start = time.perf_counter()
+        results = [work(0, self.rows)] if parts == 1 else self._in_threads(work, parts)
+        self._seconds = (time.perf_counter() - start) * parts / max(steps, 1)
+        return results
+
+    def _in_threads(self, work: Callable[[int, int], Any], parts: int) -> list[Any]:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="ludus-pool")
         bounds = [self.rows * part // parts for part in range(parts + 1)]

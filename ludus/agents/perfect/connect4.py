@@ -1,0 +1,24 @@
+"""The perfect Connect Four player: its own opening book before ply 12, exact search after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ludus.agents.perfect.connect4_solver import best_moves
+from ludus.agents.scripted import Scripted, any_of
+from ludus.games.connect4 import HEIGHT, WIDTH
+from ludus.types import Array, Step
+
+BITS = np.array([[1 << column * (HEIGHT + 1) + HEIGHT - 1 - row for column in range(WIDTH)] for row in range(HEIGHT)])
+
+
+def choose(step: Step, seed: int) -> Array:
+    """One of the best columns in every row; where the game has ended, any column."""
+    allowed = np.ones((len(step.seat), WIDTH), bool)
+    for row, board in enumerate(step.observation["board"]):
+        if step.discount[row] > 0:
+            allowed[row] = best_moves(int(BITS[board == 1].sum()), int(BITS[board == 2].sum()))
+    return any_of(allowed, seed)
+
+
+AGENT = Scripted(choose)
