@@ -16,7 +16,7 @@ FULL = 0b111_111_111
 LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100)
 WINS = np.array([any(stones & line == line for line in LINES) for stones in range(512)])
 SPREAD = np.array([sum((stones >> cell & 1) << 8 * cell for cell in range(8)) for stones in range(512)], np.uint64)
-"""a byte for each of the first eight cells: byte by byte, a word is stored at once, and a third faster than bit by bit"""
+"""a byte for each of the first eight cells: bytes of one word are stored at once, which bits are not"""
 TWO, BYTE = np.uint64(2), np.uint64(255)
 SYMBOLS = ".XO"
 
