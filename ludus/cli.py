@@ -177,9 +177,9 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
         raise LudusError(f"let --scale be 0.1 to 4, not {scale:g}")
     out.mkdir(parents=True, exist_ok=True)
     for name in games.names():
-        print(f"{name:<12} playing and drawing …", end="", flush=True)
+        print(f"ludus: playing and drawing {name} …", file=sys.stderr, flush=True)
         result = showing.demo(out, name, scale=scale)
-        print(f" {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
+        print(f"{name:<12} {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
 
 
 @app.command

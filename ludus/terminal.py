@@ -76,6 +76,7 @@ def _choose(pool: Pool, ask: Ask, tell: Tell) -> Any:
         if words in ("undo", "quit"):
             return words
         if words == "hint":
+            tell("thinking …")
             tell(_hint(pool))
             continue
         close = difflib.get_close_matches(words, legal, 1)
