@@ -36,7 +36,8 @@ bench: setup  ## measure here and now; on a quiet machine these are the committe
 	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part
 	$(BIN)/ludus bench startup --json > benchmarks/results/startup.json.part
 	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
-	cd benchmarks/results && for suite in pool startup gymnasium; do mv $$suite.json.part $$suite.json; done
+	$(BIN)/ludus bench perfect --json > benchmarks/results/perfect.json.part
+	cd benchmarks/results && for suite in pool startup gymnasium perfect; do mv $$suite.json.part $$suite.json; done
 
 bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environment of their own
 	$(PYTHON) -m venv .venv-peers

@@ -184,7 +184,7 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
 
 @app.command
 def bench(
-    suite: Annotated[Literal["pool", "startup", "gymnasium"], tyro.conf.Positional],
+    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect"], tyro.conf.Positional],
     /,
     game: str | None = None,
     rows: int = 2048,
@@ -194,7 +194,7 @@ def bench(
     """Measure, with a table or one JSON object.
 
     Args:
-        suite: What to measure: stepping, start-up, or Gymnasium's vector interface beside ours.
+        suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, or the perfect player.
         game: Only this game.
         rows: How many games at once.
         rounds: How many rounds; the median counts.
@@ -211,7 +211,7 @@ def bench(
 
 
 def _suite(suite: str, game: str | None, rows: int, rounds: int) -> Any:
-    from ludus.bench import gymnasium, pool, startup
+    from ludus.bench import gymnasium, perfect, pool, startup
 
     if rounds < 1:
         raise LudusError(f"a benchmark needs at least one round, not {rounds}")
@@ -219,6 +219,8 @@ def _suite(suite: str, game: str | None, rows: int, rounds: int) -> Any:
         return pool.suite(game, rows, rounds, _progress)
     if suite == "startup":
         return startup.suite(game, rounds, _progress)
+    if suite == "perfect":
+        return perfect.suite(rounds, _progress)
     return gymnasium.suite(rounds, _progress)
 
 

@@ -92,7 +92,7 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, sentence):
     assert "Traceback" in run(*arguments, "--traceback").stderr
 
 
-@pytest.mark.parametrize("suite", ["pool", "startup", "gymnasium"])
+@pytest.mark.parametrize("suite", ["pool", "startup", "gymnasium", "perfect"])
 def test_bench_prints_one_json_object(suite):
     answer = run("bench", suite, "--game", "tictactoe", "--rounds", "1", "--rows", "64", "--json")
     assert answer.returncode == 0, answer.stderr

@@ -17,8 +17,13 @@ def choose(step: Step, seed: int) -> Array:
     allowed = np.ones((len(step.seat), WIDTH), bool)
     for row, board in enumerate(step.observation["board"]):
         if step.discount[row] > 0:
-            allowed[row] = best_moves(int(BITS[board == 1].sum()), int(BITS[board == 2].sum()))
+            allowed[row] = best_moves(*stones_of(board))
     return any_of(allowed, seed)
+
+
+def stones_of(board: Array) -> tuple[int, int]:
+    """An observed board as the bitboards of the side to move and of the other."""
+    return int(BITS[board == 1].sum()), int(BITS[board == 2].sum())
 
 
 AGENT = Scripted(choose)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from ludus.words import kernel
 
 ILLEGAL = -100
 WIDTH = 7
@@ -42,9 +44,7 @@ _COUNTERS = WIDTH * HEIGHT + 1
 _OPEN = 100
 
 # Tables and frames are arguments of their own and not a tuple: Numba would count references to arrays of a tuple.
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 Words = npt.NDArray[np.int64]
-_compiled: Callable[[_Function], _Function] = cast(Any, njit(nogil=True, cache=True, error_model="numpy"))
 # A function under this writes processor instructions itself; the compiled code calls it without the first argument.
 _instructions: Callable[[Any], Any] = intrinsic
 
@@ -169,7 +169,7 @@ def _prefetch(typing_context: Any, table: Any, index: Any) -> Any:
     return types.void(table, index), generate
 
 
-@_compiled
+@kernel
 def _mirror_key(key: int, board: Board) -> int:
     column_mask = (1 << board.stride) - 1
     mirrored = 0
@@ -179,7 +179,7 @@ def _mirror_key(key: int, board: Board) -> int:
     return mirrored
 
 
-@_compiled
+@kernel
 def _key(mine: int, mask: int, ply: int, board: Board) -> int:
     # A column becomes its own stones under a leading one, so a key belongs to exactly one position.
     key = mine + mask + board.bottom
@@ -188,12 +188,12 @@ def _key(mine: int, mask: int, ply: int, board: Board) -> int:
     return key
 
 
-@_compiled
+@kernel
 def _slot(key: int, table: Words) -> int:
     return ((key * _HASH_FACTOR) >> 20) & (table.size - 1)
 
 
-@_compiled
+@kernel
 def _recall(key: int, table: Words) -> int:
     """Return the table's entry of a position, or 0; the key is stored in full, so a hit is certain."""
     slot = _slot(key, table)
@@ -205,7 +205,7 @@ def _recall(key: int, table: Words) -> int:
     return entry
 
 
-@_compiled
+@kernel
 def _store(key: int, low: int, high: int, nodes: int, table: Words, frames: Words) -> None:
     """Keep the bounds: the first slot of a pair goes to the position that cost most, the second to the latest."""
     effort = 0
@@ -225,7 +225,7 @@ def _store(key: int, low: int, high: int, nodes: int, table: Words, frames: Word
     frames[_COUNTERS, _STORES] += 1
 
 
-@_compiled
+@kernel
 def _safe_moves(mask: int, their_threats: int, board: Board) -> int:
     """The moves after which the opponent cannot win at once, given that the side to move cannot win at once."""
     moves = (mask + board.bottom) & board.inside
@@ -237,21 +237,21 @@ def _safe_moves(mask: int, their_threats: int, board: Board) -> int:
     return moves & ~(their_threats >> 1)
 
 
-@_compiled
+@kernel
 def _zugzwang_score(square: int, board: Board) -> int:
     # The loser fills every other column first; then only the squares above the winning one are left.
     row = _lowest_index(square) % board.stride + 1
     return (board.height - row + 2) // 2
 
 
-@_compiled
+@kernel
 def _with_squares_above(squares: int, board: Board) -> int:
     for _ in range(board.height - 1):
         squares |= (squares << 1) & board.inside
     return squares
 
 
-@_compiled
+@kernel
 def _second_player_guarantee(theirs: int, mask: int, my_threats: int, to_move: bool, board: Board) -> int:
     """What the second player is sure of by answering in the same column: every even square but the contested ones.
 
@@ -272,7 +272,7 @@ def _second_player_guarantee(theirs: int, mask: int, my_threats: int, to_move: b
     return score
 
 
-@_compiled
+@kernel
 def _first_player_guarantee(theirs: int, mask: int, my_threats: int, to_move: bool, board: Board) -> int:
     """What the first player is sure of by a threat on an odd square that cannot be played yet.
 
@@ -295,7 +295,7 @@ def _first_player_guarantee(theirs: int, mask: int, my_threats: int, to_move: bo
     return _NO_GUARANTEE
 
 
-@_compiled
+@kernel
 def _parity_bounds(
     mine: int, mask: int, my_threats: int, their_threats: int, ply: int, alpha: int, board: Board
 ) -> tuple[int, int]:
@@ -316,7 +316,7 @@ def _parity_bounds(
     return low, high
 
 
-@_compiled
+@kernel
 def _insert_move(frames: Words, ply: int, count: int, rank: int, slot: int) -> None:
     """Sort one more move in, the highest rank first; among equals the earlier stays in front."""
     place = _ORDER + count
@@ -326,7 +326,7 @@ def _insert_move(frames: Words, ply: int, count: int, rank: int, slot: int) -> N
     frames[ply, place] = (rank << 3) | slot
 
 
-@_compiled
+@kernel
 def _list_moves(ply: int, board: Board, table: Words, frames: Words) -> int:
     """Write the moves to the frame of this ply, best first; return their number, or -1 if one wins by force.
 
@@ -357,7 +357,7 @@ def _list_moves(ply: int, board: Board, table: Words, frames: Words) -> int:
     return count
 
 
-@_compiled
+@kernel
 def _look(ply: int, alpha: int, board: Board, table: Words, frames: Words) -> int:
     """Return a bound if the position of this ply needs no search to answer 'above alpha?', else list its moves."""
     frames[_COUNTERS, _NODES] += 1
@@ -390,7 +390,7 @@ def _look(ply: int, alpha: int, board: Board, table: Words, frames: Words) -> in
     return _OPEN
 
 
-@_compiled
+@kernel
 def _play_next(ply: int, frames: Words) -> None:
     """Set the frame of the next ply to the position after the next move of this one."""
     slot = frames[ply, _ORDER + frames[ply, _NEXT]] & 7
@@ -403,7 +403,7 @@ def _play_next(ply: int, frames: Words) -> None:
     frames[ply + 1, _MOVES] = frames[ply, _REPLIES + slot]
 
 
-@_compiled
+@kernel
 def _take_back(ply: int, score: int, alpha: int, table: Words, frames: Words) -> int:
     """Note the score of the move just searched; return the bound of this position, or _OPEN while moves are left."""
     best = max(frames[ply, _BEST], score)
@@ -419,7 +419,7 @@ def _take_back(ply: int, score: int, alpha: int, table: Words, frames: Words) ->
     return best
 
 
-@_compiled
+@kernel
 def _search(ply: int, alpha: int, board: Board, table: Words, frames: Words) -> int:
     """Answer 'is the score above alpha?' for the frame of this ply, which has safe moves and no move that wins at once.
 
@@ -439,7 +439,7 @@ def _search(ply: int, alpha: int, board: Board, table: Words, frames: Words) -> 
     return bound
 
 
-@_compiled
+@kernel
 def _question(mine: int, theirs: int, alpha: int, board: Board, table: Words, frames: Words) -> int:
     """Return a bound of the score that lies on the same side of alpha as the score itself; any unfinished position."""
     mask = mine | theirs
@@ -456,7 +456,7 @@ def _question(mine: int, theirs: int, alpha: int, board: Board, table: Words, fr
     return _search(ply, alpha, board, table, frames)
 
 
-@_compiled
+@kernel
 def _exact_score(mine: int, theirs: int, board: Board, table: Words, frames: Words) -> int:
     ply = _count_bits(mine | theirs)
     low, high = -((board.squares - ply) // 2), (board.squares + 1 - ply) // 2
@@ -471,25 +471,25 @@ def _exact_score(mine: int, theirs: int, board: Board, table: Words, frames: Wor
     return low
 
 
-@_compiled
+@kernel
 def _column_move(mask: int, column: int, board: Board) -> int:
     column_mask = ((1 << board.height) - 1) << (column * board.stride)
     return (mask + board.bottom) & column_mask
 
 
-@_compiled
+@kernel
 def _move_ends_game(mine: int, mask: int, move: int, board: Board) -> bool:
     return _line_starts(mine | move, board.stride) != 0 or mask | move == board.inside
 
 
-@_compiled
+@kernel
 def _final_score(mine: int, mask: int, move: int, board: Board) -> int:
     """The score of a move that ends the game, for the side that makes it."""
     wins = _line_starts(mine | move, board.stride) != 0
     return (board.squares + 1 - _count_bits(mask)) // 2 if wins else 0
 
 
-@_compiled
+@kernel
 def _score_columns(
     mine: int, theirs: int, board: Board, table: Words, frames: Words, scores: npt.NDArray[np.int32]
 ) -> None:
@@ -504,7 +504,7 @@ def _score_columns(
             scores[column] = -_exact_score(theirs, mine | move, board, table, frames)
 
 
-@_compiled
+@kernel
 def _reaches(mine: int, theirs: int, column: int, score: int, board: Board, table: Words, frames: Words) -> bool:
     """Does this column lead to the score or a better one for the side to move?"""
     mask = mine | theirs
@@ -516,7 +516,7 @@ def _reaches(mine: int, theirs: int, column: int, score: int, board: Board, tabl
     return _question(theirs, mine | move, -score, board, table, frames) <= -score
 
 
-@_compiled
+@kernel
 def _choose_columns(
     mine: int, theirs: int, board: Board, table: Words, frames: Words, chosen: npt.NDArray[np.bool_]
 ) -> None:
@@ -546,8 +546,17 @@ class _SharedMemory:
             self._board = board
             yield self._memory
 
+    def forget(self) -> None:
+        with self._lock:
+            self._memory = self._board = None
+
 
 _shared_memory = _SharedMemory()
+
+
+def forget() -> None:
+    """Forget all positions searched so far; answers stay the same, but cost their full search again."""
+    _shared_memory.forget()
 
 
 class BookEntry(NamedTuple):

@@ -1,0 +1,53 @@
+"""How long the perfect Connect Four player thinks: all its exact scores at ply 12, where its opening book ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ludus.agents.perfect.connect4 import stones_of
+from ludus.agents.perfect.connect4_solver import best_moves, forget, solve
+from ludus.bench import Result
+from ludus.pool import Pool
+from ludus.types import Array
+
+PLY = 12
+
+
+def suite(rounds: int, tell: Callable[[str], None]) -> Iterator[Result]:
+    """A hundred random positions a round, each solved with nothing remembered from the one before."""
+    positions = random_positions(100 * rounds)
+    for name, answer in (("solve", solve), ("best_moves", best_moves)):
+        tell(f"perfect/connect4/{name}/ply={PLY}, {len(positions)} positions")
+        answer(*positions[0])
+        seconds = np.array([_seconds(answer, *position) for position in positions])
+        for what, value in (
+            ("median", np.median(seconds)),
+            ("p99", np.quantile(seconds, 0.99)),
+            ("max", seconds.max()),
+        ):
+            yield Result(f"perfect/connect4/{name}/ply={PLY}/{what}", float(value), "s")
+
+
+def random_positions(count: int) -> list[tuple[int, int]]:
+    """Positions after twelve random moves of which none won."""
+    found: list[tuple[int, int]] = []
+    for seed in range(1000):
+        pool = Pool("connect4", 1024, seed, threads=1)
+        running: Array = np.ones(1024, bool)
+        for move in range(PLY):
+            pool.advance(pool.random_actions(1000 * seed + move))
+            running &= pool.status == 0
+        found.extend(stones_of(board) for board in pool.step.observation["board"][running])
+        if len(found) >= count:
+            break
+    return found[:count]
+
+
+def _seconds(answer: Callable[[int, int], object], mine: int, theirs: int) -> float:
+    forget()
+    start = time.perf_counter()
+    answer(mine, theirs)
+    return time.perf_counter() - start
