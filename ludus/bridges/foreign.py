@@ -200,6 +200,12 @@ class ForeignPool:
         return illegal(self.name, self.spec, line, int(self._sheet.seat[line]), actions[line], legal)
 
 
+def open_each(open_row: Callable[[int, int | None], None], chosen: Array, seeds: list[int] | None) -> None:
+    """Open the chosen rows one by one, each with its own seed if there are any."""
+    for row in np.flatnonzero(chosen).tolist():
+        open_row(row, seeds[row] if seeds else None)
+
+
 def check_rows(rows: int) -> int:
     """At least one row."""
     if rows < 1:

@@ -16,7 +16,7 @@ except ImportError:
     raise LudusError("names like gymnasium:CartPole-v1 need a package more: pip install 'ludus[gymnasium]'") from None
 
 from ludus.bridges import AnyPool
-from ludus.bridges.foreign import ForeignPool, Sheet, check_rows, full_name, parse_name, read_value, unknown
+from ludus.bridges.foreign import ForeignPool, Sheet, check_rows, full_name, open_each, parse_name, read_value, unknown
 from ludus.bridges.foreign_spaces import MASK, ActionForm, action_form, carries_mask, observation_record
 from ludus.bridges.foreign_spaces import observation_writer as writer
 from ludus.bridges.gymnasium_tables import native_game, published_tables
@@ -74,8 +74,7 @@ class SingleGames:
         self._info_masks = False
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
-        for row in np.flatnonzero(chosen).tolist():
-            self._open_row(row, seeds[row] if seeds else None)
+        open_each(self._open_row, chosen, seeds)
 
     def advance(self, actions: Array) -> None:
         """The one loop in Python that every step passes: nothing in it but the step itself and its bookkeeping."""

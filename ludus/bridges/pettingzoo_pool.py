@@ -8,8 +8,6 @@ import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from ludus.types import Array, LudusError, Spec
 
 try:
@@ -19,7 +17,17 @@ except ImportError:
         "names like pettingzoo:classic/rps-v2 need a package more: pip install 'ludus[pettingzoo]'"
     ) from None
 
-from ludus.bridges.foreign import ForeignPool, Games, Sheet, check_rows, full_name, parse_name, read_value, unknown
+from ludus.bridges.foreign import (
+    ForeignPool,
+    Games,
+    Sheet,
+    check_rows,
+    full_name,
+    open_each,
+    parse_name,
+    read_value,
+    unknown,
+)
 from ludus.bridges.foreign_spaces import MASK, ActionForm, action_form, carries_mask, observation_record
 from ludus.bridges.foreign_spaces import observation_writer as writer
 from ludus.words import PLAYING
@@ -90,8 +98,7 @@ class TurnGames:
         self.close, self.render = players.close, players.render
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
-        for row in np.flatnonzero(chosen).tolist():
-            self._open_row(row, seeds[row] if seeds else None)
+        open_each(self._open_row, chosen, seeds)
 
     def advance(self, actions: Array) -> None:
         players = self._players
@@ -138,8 +145,7 @@ class SimultaneousGames:
         self.close, self.render = players.close, players.render
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
-        for row in np.flatnonzero(chosen).tolist():
-            self._open_row(row, seeds[row] if seeds else None)
+        open_each(self._open_row, chosen, seeds)
 
     def advance(self, actions: Array) -> None:
         choices, views = self._players.form.split(actions), self._sheet.views
