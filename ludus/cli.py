@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_module
 import pathlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -152,13 +154,18 @@ def record_golden(game: GameName, /, seed: int = 1) -> None:
 
 @app.command
 def warmup() -> None:
-    """Compile every game now, so that nothing waits later."""
-    from ludus import games
+    """Compile every game and its players now, so that nothing waits later."""
+    from ludus import agents, games
     from ludus.pool import Pool
 
     for name in games.names():
         start = time.perf_counter()
-        Pool(name, 1, threads=1)
+        pool = Pool(name, 1, threads=1)
+        for agent in (agents.load(kind, name) for kind in agents.kinds_for(name)):
+            params, memory = agent.init(pool.spec, 0), agent.memory(1)
+            for move in range(20):  # beyond what a player knows by heart
+                pool.advance(agent.act(params, memory, pool.step, move)[0].action)
+            pool.reset()
         print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
 
 
@@ -202,7 +209,8 @@ def bench(
     """
     from ludus import bench as benchmarks
 
-    results = list(_suite(suite, game, rows, rounds))
+    with _progress_bar() as tell:
+        results = list(_suite(suite, game, rows, rounds, tell))
     if json:
         _print_json(benchmarks.as_json(results))
         return
@@ -210,22 +218,30 @@ def bench(
         print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
 
 
-def _suite(suite: str, game: str | None, rows: int, rounds: int) -> Any:
+def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> Any:
     from ludus.bench import gymnasium, perfect, pool, startup
 
     if rounds < 1:
         raise LudusError(f"a benchmark needs at least one round, not {rounds}")
     if suite == "pool":
-        return pool.suite(game, rows, rounds, _progress)
+        return pool.suite(game, rows, rounds, tell)
     if suite == "startup":
-        return startup.suite(game, rounds, _progress)
+        return startup.suite(game, rounds, tell)
     if suite == "perfect":
-        return perfect.suite(rounds, _progress)
-    return gymnasium.suite(rounds, _progress)
+        return perfect.suite(rounds, tell)
+    return gymnasium.suite(rounds, tell)
 
 
-def _progress(what: str) -> None:
-    print(f"ludus: measuring {what} …", file=sys.stderr, flush=True)
+@contextlib.contextmanager
+def _progress_bar() -> Iterator[Any]:
+    """A bar on the error stream, where it does not mix with what a program may read."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("measuring …", total=None)
+        yield lambda what, done, total: bar.update(task, description=f"{what} …", completed=done, total=total)
+        bar.update(task, description="measured", completed=1, total=1)
 
 
 def _facts(game: Any, kinds: list[str]) -> dict[str, Any]:

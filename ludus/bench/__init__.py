@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from ludus import hardware
 
+Tell = Callable[[str, int, int], None]
+"""hears what is measured now, how many parts are done and how many there are"""
+
 
 class Result(NamedTuple):
     """One measured number."""

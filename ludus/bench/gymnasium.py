@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ludus.bench import Result, median_rate
+from ludus.bench import Result, Tell, median_rate
 
 ROUND_SECONDS = 0.4
 
 
-def suite(rounds: int, tell: Callable[[str], None], environments: int = 64) -> Iterator[Result]:
+def suite(rounds: int, tell: Tell, environments: int = 64) -> Iterator[Result]:
     """Steps/s of `environments` CartPoles with actions chosen beforehand, and the ratio."""
     import gymnasium
 
     import ludus.bridges.gymnasium  # noqa: F401  (registers ludus/…)
 
-    tell(f"gymnasium/cartpole/environments={environments}")
+    tell(f"gymnasium/cartpole/environments={environments}", 0, 1)
     ours = gymnasium.make_vec("ludus/CartPole-v0", num_envs=environments)
     theirs = gymnasium.make_vec("CartPole-v1", num_envs=environments, vectorization_mode="sync")
-    fast, slow = (median_rate(lambda env=env: rate(env), rounds) for env in (ours, theirs))  # type: ignore[misc]
+    fast, slow = (median_rate(functools.partial(rate, both), rounds) for both in (ours, theirs))
     yield Result(f"gymnasium/ludus_cartpole/environments={environments}", fast, "steps/s")
     yield Result(f"gymnasium/sync_vector_cartpole/environments={environments}", slow, "steps/s")
     yield Result("gymnasium/cartpole/over_sync_vector", fast / slow, "x")

@@ -9,18 +9,19 @@ import numpy as np
 
 from ludus.agents.perfect.connect4 import stones_of
 from ludus.agents.perfect.connect4_solver import best_moves, forget, solve
-from ludus.bench import Result
+from ludus.bench import Result, Tell
 from ludus.pool import Pool
 from ludus.types import Array
 
 PLY = 12
 
 
-def suite(rounds: int, tell: Callable[[str], None]) -> Iterator[Result]:
+def suite(rounds: int, tell: Tell) -> Iterator[Result]:
     """A hundred random positions a round, each solved with nothing remembered from the one before."""
     positions = random_positions(100 * rounds)
-    for name, answer in (("solve", solve), ("best_moves", best_moves)):
-        tell(f"perfect/connect4/{name}/ply={PLY}, {len(positions)} positions")
+    asked: dict[str, Callable[[int, int], object]] = {"solve": solve, "best_moves": best_moves}
+    for done, (name, answer) in enumerate(asked.items()):
+        tell(f"perfect/connect4/{name}/ply={PLY}, {len(positions)} positions", done, 2)
         answer(*positions[0])
         seconds = np.array([_seconds(answer, *position) for position in positions])
         for what, value in (

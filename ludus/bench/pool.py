@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ludus import games
-from ludus.bench import Result
+from ludus.bench import Result, Tell
 from ludus.pool import Pool, available_cores
 
 ROUND_SECONDS = 0.4
 
 
-def suite(name: str | None, rows: int, rounds: int, tell: Callable[[str], None]) -> Iterator[Result]:
+def suite(name: str | None, rows: int, rounds: int, tell: Tell) -> Iterator[Result]:
     """Every game, or the one named: on one thread, on all cores, the ratio, and through `Pool.advance`."""
-    for game in [name] if name else games.names():
-        tell(f"pool/{game}")
+    chosen = [name] if name else games.names()
+    for done, game in enumerate(chosen):
+        tell(f"pool/{game}", done, len(chosen))
         yield from measure(game, rows, rounds)
 
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ludus import games
-from ludus.bench import Result, median_rate
+from ludus.bench import Result, Tell, median_rate
 
 FIRST_STEP = "from ludus.pool import Pool; pool = Pool({name!r}, 16); pool.advance(pool.random_actions(0))"
 
 
-def suite(name: str | None, rounds: int, tell: Callable[[str], None]) -> Iterator[Result]:
-    tell("startup/python")
-    yield Result("startup/python", median_rate(lambda: seconds("pass"), rounds), "s")
-    tell("startup/import")
-    yield Result("startup/import", median_rate(lambda: seconds("import ludus"), rounds), "s")
+def suite(name: str | None, rounds: int, tell: Tell) -> Iterator[Result]:
+    scripts = {"startup/python": "pass", "startup/import": "import ludus"}
     for game in [name] if name else games.names():
-        tell(f"startup/first_step/{game}")
-        code = FIRST_STEP.format(name=game)
-        seconds(code)  # fills the cache
-        yield Result(f"startup/first_step/{game}", median_rate(lambda code=code: seconds(code), rounds), "s")  # type: ignore[misc]
+        scripts[f"startup/first_step/{game}"] = FIRST_STEP.format(name=game)
+    for done, (what, script) in enumerate(scripts.items()):
+        tell(what, done, len(scripts))
+        seconds(script)  # fills the caches
+        yield Result(what, median_rate(functools.partial(seconds, script), rounds), "s")
 
 
 def seconds(code: str) -> float:

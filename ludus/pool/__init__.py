@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from ludus.pool import binding
 from ludus.pool.actions import as_array, illegal, random_actions
 from ludus.types import Array, LudusError, Step
 from ludus.words import CUT, OVER, random
+from ludus.words.cache import telling_first_time
 from ludus.words.draw import new_canvas
 from ludus.words.rows import as_plain, compiling, new_rows
 
@@ -278,14 +278,8 @@ def warm_up(pool: Pool) -> None:
     """Compile, or load from the cache, every kernel of the game; a line tells of it where it takes long."""
     if getattr(pool.kernel, "WARM", False) or not compiling():
         return
-    fresh = not binding.is_compiled(pool.kernel)
-    start = time.perf_counter()
-    if fresh:
-        print(f"ludus: compiling {pool.game.name} for the first time …", end="", file=sys.stderr, flush=True)
-    _touch_kernels(pool)
-    if fresh:
-        binding.mark_compiled(pool.kernel)
-        print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    with telling_first_time(pool.game.name, pool.kernel.CACHE / "complete"):
+        _touch_kernels(pool)
     pool.kernel.WARM = True
 
 

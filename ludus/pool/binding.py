@@ -89,16 +89,6 @@ def cache_folder(name: str, hash_of_sources: str) -> pathlib.Path:
     return folder
 
 
-def is_compiled(module: ModuleType) -> bool:
-    """Whether an earlier process finished compiling this module."""
-    return (module.CACHE / "complete").exists()
-
-
-def mark_compiled(module: ModuleType) -> None:
-    """Say that the cache of this module is full."""
-    (module.CACHE / "complete").touch()
-
-
 def _age(path: pathlib.Path) -> float:
     with contextlib.suppress(OSError):
         return -path.stat().st_mtime

@@ -7,6 +7,8 @@ import functools
 import hashlib
 import os
 import pathlib
+import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,3 +52,17 @@ def caching_in(folder: pathlib.Path) -> Iterator[None]:
 def inside_folder() -> bool:
     """Whether `caching_in` is at work, or the user set a folder by NUMBA_CACHE_DIR."""
     return bool(_config.CACHE_DIR)
+
+
+@contextlib.contextmanager
+def telling_first_time(what: str, marker: pathlib.Path) -> Iterator[None]:
+    """Tell of the compiling that goes on meanwhile, unless an earlier process did it and left its marker."""
+    if marker.exists():
+        yield
+        return
+    start = time.perf_counter()
+    print(f"ludus: compiling {what} for the first time …", end="", file=sys.stderr, flush=True)
+    yield
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)

@@ -21,6 +21,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ludus.words import kernel
+from ludus.words.cache import loops_folder, telling_first_time
 
 ILLEGAL = -100
 WIDTH = 7
@@ -526,6 +527,15 @@ def _choose_columns(
         chosen[column] = _reaches(mine, theirs, column, score, board, table, frames)
 
 
+def _compile(memory: Memory) -> None:
+    """Have every search compiled, on a board of one square, before anybody waits for an answer."""
+    board, chosen, scores = make_board(1, 1), np.zeros(WIDTH, np.bool_), np.zeros(WIDTH, np.int32)
+    with telling_first_time("the Connect Four solver", loops_folder() / "connect4_solver"):
+        _exact_score(0, 0, board, *memory)
+        _score_columns(0, 0, board, *memory, scores)
+        _choose_columns(0, 0, board, *memory, chosen)
+
+
 class _SharedMemory:
     """The one memory of this process, made at its first use; the lock is held by whoever searches."""
 
@@ -539,6 +549,7 @@ class _SharedMemory:
         with self._lock:
             if self._memory is None:
                 self._memory = make_memory()
+                _compile(self._memory)
             # The keys of another board mean other positions, and a table full of bygone positions slows the search.
             if board != self._board or self._memory.frames[_COUNTERS, _STORES] > self._memory.table.size:
                 self._memory.table.fill(0)
