@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ludus import agents
+from ludus.bridges import AnyPool, open_pool
 from ludus.pool import Pool, Snapshot
 from ludus.types import Continuous, LudusError
 from ludus.words import PLAYING
@@ -20,7 +21,7 @@ COMMANDS = ("hint", "undo", "quit")
 
 def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
     """One game between a person and an agent; returns what the person got, or None if it was left early."""
-    pool = Pool(name, 1, [seed], threads=1)
+    pool = open_pool(name, 1, [seed], threads=1)
     spec = pool.spec
     if isinstance(spec.actions, Continuous) or spec.turns == "simultaneous":
         raise LudusError(f"{name} cannot be played in the terminal: its moves are not taken in turn from a list")
@@ -31,8 +32,9 @@ def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) ->
     return _game(pool, opponent, seat, seed, ask, tell)
 
 
-def _game(pool: Pool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
+def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
     params, earlier, total = opponent.init(pool.spec, seed), list[tuple[Snapshot, float]](), 0.0
+    turns = 0
     while pool.status[0] == PLAYING:
         if int(pool.step.seat[0]) == seat:
             tell(pool.describe())
@@ -42,19 +44,24 @@ def _game(pool: Pool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, te
             if choice == "undo":
                 total = _undo(pool, earlier, total, tell)
                 continue
-            earlier.append((pool.save(), total))
+            if isinstance(pool, Pool):
+                earlier.append((pool.save(), total))
             action = int(choice)
         else:
-            decision, _ = opponent.act(params, (), pool.step, seed + len(earlier))
+            decision, _ = opponent.act(params, (), pool.step, seed + turns)
             action = int(decision.action[0])
             tell(f"seat {int(pool.step.seat[0])} plays {pool.action_name(action)}")
         total += float(pool.advance(np.array([action])).reward[0, seat])
+        turns += 1
     tell(pool.describe())
     tell(_verdict(pool, total))
     return total
 
 
-def _undo(pool: Pool, earlier: list[tuple[Snapshot, float]], total: float, tell: Tell) -> float:
+def _undo(pool: AnyPool, earlier: list[tuple[Snapshot, float]], total: float, tell: Tell) -> float:
+    if not isinstance(pool, Pool):
+        tell("a foreign game cannot be taken back")
+        return total
     if not earlier:
         tell("there is nothing to take back yet")
         return total
@@ -63,7 +70,7 @@ def _undo(pool: Pool, earlier: list[tuple[Snapshot, float]], total: float, tell:
     return before
 
 
-def _choose(pool: Pool, ask: Ask, tell: Tell) -> Any:
+def _choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
     """A legal action, or "undo" or "quit"; asks until it gets one."""
     legal = {pool.action_name(int(action)): int(action) for action in np.flatnonzero(pool.step.mask[0])}
     while True:
@@ -85,14 +92,15 @@ def _choose(pool: Pool, ask: Ask, tell: Tell) -> Any:
         )
 
 
-def _hint(pool: Pool) -> str:
-    kind = agents.kinds_for(pool.game.name)[0]
-    adviser = agents.load(kind, pool.game.name)
+def _hint(pool: AnyPool) -> str:
+    name = pool.name.partition("(")[0]
+    kind = agents.kinds_for(name)[0]
+    adviser = agents.load(kind, name)
     decision, _ = adviser.act(adviser.init(pool.spec, 0), (), pool.step, 0)
     return f"the {kind} player would play {pool.action_name(int(decision.action[0]))}"
 
 
-def _verdict(pool: Pool, total: float) -> str:
+def _verdict(pool: AnyPool, total: float) -> str:
     if not pool.spec.zero_sum:
         return f"The game is over; you got {total:g}."
     return "You win!" if total > 0 else "You lose." if total < 0 else "A draw."

@@ -71,3 +71,12 @@ def test_what_cannot_be_played_says_why():
         Person().play("car", against="random")
     with pytest.raises(LudusError, match="there is no seat 5"):
         Person().play("tictactoe", seat=5)
+
+
+def test_a_foreign_game_is_played_like_any_other():
+    pytest.importorskip("pettingzoo", reason="pip install 'ludus[pettingzoo]'")
+    person = Person("4", "undo", "hint")
+    assert person.play("pettingzoo:classic/tictactoe-v3", against="random") is None
+    assert person.was_told("seat 1 plays")
+    assert person.was_told("a foreign game cannot be taken back")
+    assert person.was_told("the random player would play")

@@ -9,9 +9,13 @@ import statistics
 import time
 from collections.abc import Iterator
 
+import numpy as np
+
 from ludus import games
 from ludus.bench import Result, Tell
+from ludus.bridges import AnyPool, open_pool
 from ludus.pool import Pool, available_cores
+from ludus.pool.actions import random_actions
 
 ROUND_SECONDS = 0.4
 
@@ -25,22 +29,29 @@ def suite(name: str | None, rows: int, rounds: int, tell: Tell) -> Iterator[Resu
 
 
 def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
-    """One and several threads take turns, so that a disturbance hits both."""
-    counts = sorted({1, available_cores()})
-    pools = {threads: Pool(name, rows, 1, threads) for threads in counts}
+    """One and several threads take turns, so that a disturbance hits both; a foreign game has neither."""
+    pools = {threads: open_pool(name, rows, 1, threads) for threads in sorted({1, available_cores()})}
+    natives = {threads: pool for threads, pool in pools.items() if isinstance(pool, Pool)}
+    if natives:
+        yield from _fused(name, natives, rounds)
+    for threads, pool in pools.items() if natives else list(pools.items())[:1]:
+        yield Result(f"pool/{name}/advance/threads={threads}", _advance_rate(pool), "steps/s")
+    for pool in pools.values():
+        pool.close()
+
+
+def _fused(name: str, pools: dict[int, Pool], rounds: int) -> Iterator[Result]:
+    """Random play inside the compiled loop, and what a second thread brings."""
     steps = {threads: _steps_for(pool) for threads, pool in pools.items()}
-    rates: dict[int, list[float]] = {threads: [] for threads in counts}
+    rates: dict[int, list[float]] = {threads: [] for threads in pools}
     for _ in range(rounds):
         for threads, pool in pools.items():
             rates[threads].append(_rate(pool, steps[threads]))
-    medians = {threads: statistics.median(rates[threads]) for threads in counts}
-    for threads in counts:
+    medians = {threads: statistics.median(rates[threads]) for threads in pools}
+    for threads in pools:
         yield Result(f"pool/{name}/threads={threads}", medians[threads], "steps/s")
-    if len(counts) > 1:
-        yield Result(f"pool/{name}/scaling", medians[counts[-1]] / medians[1], "x")
-    for threads in counts:
-        yield Result(f"pool/{name}/advance/threads={threads}", _advance_rate(pools[threads]), "steps/s")
-        pools[threads].close()
+    if len(pools) > 1:
+        yield Result(f"pool/{name}/scaling", medians[max(pools)] / medians[1], "x")
 
 
 def _steps_for(pool: Pool) -> int:
@@ -57,11 +68,11 @@ def _rate(pool: Pool, steps: int) -> float:
     return decisions / (time.perf_counter() - start)
 
 
-def _advance_rate(pool: Pool) -> float:
+def _advance_rate(pool: AnyPool) -> float:
     """Steps/s through the Python interface: actions checked, fresh arrays handed over; choosing them is not timed."""
     spent, decisions, seed = 0.0, 0, 0
     while spent < ROUND_SECONDS:
-        actions = pool.random_actions(seed)
+        actions = random_actions(np.random.default_rng(seed), pool.spec, pool.step.mask)
         decisions += int((pool.status == 0).sum())
         start = time.perf_counter()
         pool.advance(actions)
