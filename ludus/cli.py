@@ -255,7 +255,8 @@ def _animate(frames: list[Any], frame: tuple[int, int], columns: int) -> None:
     from ludus import pictures
 
     if not sys.stdout.isatty():
-        print(pictures.terminal(frames[-1], frame, columns))
+        for shapes in frames[-1:]:
+            print(pictures.terminal(shapes, frame, columns))
         return
     for index, shapes in enumerate(frames):
         picture = pictures.terminal(shapes, frame, columns)

@@ -61,6 +61,8 @@ def terminal(shapes: Array, frame: Frame, columns: int = 80) -> str:
 def save(path: pathlib.Path, frames: Sequence[Array], frame: Frame, fps: float = 20.0, scale: float = 1.0) -> None:
     """Write .svg or .png (the last frame) or .gif (all of them); never half a file."""
     kind = path.suffix.lower()
+    if not frames:
+        raise LudusError(f"there is nothing to draw for {path}: the game has no scene; write one in its module")
     if kind == ".svg":
         data = svg(frames[-1], frame).encode()
     elif kind == ".png":

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ludus import agents, games, pictures
 from ludus.bridges import AnyPool, open_pool
+from ludus.pool import Pool
 from ludus.types import Array
 from ludus.words import PLAYING
 
@@ -31,14 +32,14 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
     pool = open_drawable(name, seed)
     player = agents.load(agent, name)
     params, memory, step = player.init(pool.spec, seed), player.memory(len(pool.step.seat)), pool.step
-    frames, returns, taken = [pool.scene()], [0.0], 0
+    frames, returns, taken = draw(pool), [0.0], 0
     for taken in range(1, steps + 1):
         decision, memory = player.act(params, memory, step, seed * 1_000_003 + taken)
         step = pool.advance(decision.action)
         returns[-1] += float(step.reward[0, 0])
         ended = pool.status[0] != PLAYING
         if taken % every == 0 or ended:
-            frames.append(pool.scene())
+            frames += draw(pool)
         if ended and taken < steps and pool.spec.seats > 1:
             break
         if ended and taken < steps:
@@ -46,6 +47,11 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
     text, frame = pool.describe(), pool.spec.frame
     pool.close()
     return Show(frames, frame, taken, len(returns), returns, text)
+
+
+def draw(pool: AnyPool) -> list[Array]:
+    """The one picture of how things stand, or none of a game that has no scene."""
+    return [] if isinstance(pool, Pool) and not hasattr(pool.game.rules, "scene") else [pool.scene()]
 
 
 def open_drawable(name: str, seed: int) -> AnyPool:
@@ -60,6 +66,8 @@ def open_drawable(name: str, seed: int) -> AnyPool:
 def demo(folder: pathlib.Path, name: str, seed: int = 7, scale: float = 1.0) -> Show:
     """A still picture and a moving one of a game in `folder`."""
     show = play(name, seed=seed, steps=600 if games.load(name).spec.seats == 1 else 100)
+    if not show.frames:
+        return show
     pictures.save(folder / f"{name}.png", [show.frames[len(show.frames) * 2 // 3]], show.frame, scale=scale)
     pictures.save(
         folder / f"{name}.gif", thinned(show.frames), show.frame, fps=20 if len(show.frames) > 60 else 2, scale=scale
