@@ -1,0 +1,170 @@
+"""Games between agents in one pool, counted without a bias to short ones.
+
+Game k of row i has the number i + k * rows, and exactly the numbers below `games` count: which games count is settled
+before any is played. Taking the first games that finish instead would take the short ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.agents import Agent
+from ludus.bridges import AnyPool, open_pool
+from ludus.types import Array, Continuous, LudusError, Spec, Step, step_rows
+from ludus.words import CUT, PLAYING
+
+Tell = Callable[[str, int, int], None]
+"""hears what is played, how many games are done and how many there are"""
+Player = tuple[Agent, Any]
+"""an agent and its parameters"""
+
+
+class Played(NamedTuple):
+    """Games by their number."""
+
+    returns: Array
+    """[games, seats]"""
+    lengths: Array
+    """[games] steps"""
+    cut: Array
+    """[games] whether the game was cut off"""
+
+
+def seated(agent: Agent, pool: AnyPool) -> Agent:
+    """The agent for the games of this pool: what its `at(pool)` gives, as search needs the games themselves, or itself.
+
+    It acts on the newest step of the pool. In rows where it has nothing to decide the step's discount is 0, as after
+    the end of a game: it may skip the thinking there, and whatever it answers is ignored.
+    """
+    bind = getattr(agent, "at", None)
+    return bind(pool) if bind else agent
+
+
+@contextlib.contextmanager
+def opened(game: str | AnyPool, rows: int, games: int, seed: int) -> Iterator[AnyPool]:
+    """The pool of a game given by name, closed at the end and never of more rows than games; or the pool given."""
+    if games < 1:
+        raise LudusError(f"{games} games say nothing; play at least one")
+    if not isinstance(game, str):
+        yield game
+        return
+    pool = open_pool(game, min(rows, games), seed)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def play(
+    pool: AnyPool, players: Sequence[Player], seating: Array, games: int, seed: int, tell: Tell | None = None
+) -> Played:
+    """Play `games` games from new openings; `seating` [rotations, seats] says which player sits where, game by game."""
+    step, row_games = pool.reset(seed), np.arange(pool.rows)
+    table = [Chair(seated(agent, pool), params, step, seed, place) for place, (agent, params) in enumerate(players)]
+    counts = Counts(pool, games)
+    while counts.done < games:
+        deciding = np.repeat((pool.status == PLAYING) & (row_games < games), pool.spec.views)
+        sitting = seating[np.repeat(row_games, pool.spec.views) % len(seating), step.seat]
+        step = pool.advance(decide(table, pool.spec, step, deciding, sitting))
+        before, ended = counts.done, counts.add(row_games, step, pool.status)
+        if tell and counts.done > before:
+            tell(pool.name, counts.done, games)
+        row_games[ended] += pool.rows
+    return Played(counts.returns, counts.lengths, counts.cut)
+
+
+class Counts:
+    """What the games of a pool have brought so far."""
+
+    def __init__(self, pool: AnyPool, games: int) -> None:
+        self.games, self.done, self.views = games, 0, pool.spec.views
+        self.total, self.steps = np.zeros((pool.rows, pool.spec.seats)), np.zeros(pool.rows, np.int64)
+        self.returns, self.lengths = np.zeros((games, pool.spec.seats)), np.zeros(games, np.int64)
+        self.cut = np.zeros(games, bool)
+
+    def add(self, row_games: Array, step: Step, status: Array) -> Array:
+        """Count a step; the answer is [rows] which games it ended."""
+        self.total += step.reward[:: self.views]
+        self.steps += ~step.first[:: self.views]
+        ended: Array = status != PLAYING
+        counted = ended & (row_games < self.games)
+        numbers = row_games[counted]
+        self.returns[numbers], self.lengths[numbers] = self.total[counted], self.steps[counted]
+        self.cut[numbers] = status[counted] == CUT
+        self.total[ended], self.steps[ended] = 0.0, 0
+        self.done += len(numbers)
+        return ended
+
+
+class Chair:
+    """One player of a match: the agent with its memory, its dice, and which games are new to it."""
+
+    def __init__(self, agent: Agent, params: Any, step: Step, seed: int, place: int) -> None:
+        self.agent, self.params, self.place = agent, params, place
+        self.memory = agent.memory(step_rows(step))
+        self.unseen = np.zeros(step_rows(step), bool)
+        self.dice = np.random.default_rng([seed % 2**64, place])
+
+    def act(self, step: Step, own: Array) -> Array:
+        """What the player does in its own rows; its memory changes in those alone.
+
+        A game is `first` to a player at the first step that it sees of it, which for a later seat is not the opening.
+        """
+        key = int(self.dice.integers(2**31))
+        seen = step._replace(discount=np.where(own, step.discount, 0), first=self.unseen.copy())
+        decision, memory = self.agent.act(self.params, self.memory, seen, key)
+        self.memory = merged(own, memory, self.memory)
+        self.unseen &= ~own
+        return np.asarray(decision.action)
+
+
+def decide(table: Sequence[Chair], spec: Spec, step: Step, deciding: Array, sitting: Array) -> Array:
+    """The actions of all rows, each by the player who sits there; where nothing is to be decided, any legal one."""
+    actions = any_legal(spec, step)
+    for chair in table:
+        own = deciding & (sitting == chair.place)
+        chair.unseen |= step.first
+        if not own.any():
+            continue
+        chosen = chair.act(step, own)
+        if chosen.shape != actions.shape or chosen.dtype.kind not in ("iub" if actions.dtype.kind == "i" else "iufb"):
+            raise LudusError(
+                f"player {chair.place} answered with {chosen.dtype} actions of shape {chosen.shape}; "
+                f"this game wants {actions.dtype} of shape {actions.shape}"
+            )
+        actions[own] = chosen[own]
+    return actions
+
+
+def any_legal(spec: Spec, step: Step) -> Array:
+    """[N(, k)] some legal action in every row."""
+    if isinstance(spec.actions, Continuous):
+        return np.tile(np.array(spec.actions.low, np.float64), (step_rows(step), 1))
+    return step.mask.argmax(axis=1)
+
+
+def remembers(memory: Any) -> bool:
+    """Whether there is anything in a memory."""
+    if isinstance(memory, dict | tuple | list):
+        return any(remembers(part) for part in (memory.values() if isinstance(memory, dict) else memory))
+    return memory is not None
+
+
+def merged(own: Array, new: Any, old: Any) -> Any:
+    """Memory that is new in its own rows: nested tuples, lists and dicts of arrays with one row for each row."""
+    if isinstance(new, dict):
+        return {name: merged(own, new[name], old[name]) for name in new}
+    if new is None:
+        return None
+    if isinstance(new, tuple | list):
+        parts = [merged(own, *pair) for pair in zip(new, old, strict=True)]
+        return type(new)(*parts) if hasattr(new, "_fields") else type(new)(parts)
+    if np.shape(new)[:1] != own.shape:
+        raise LudusError(f"the memory of an agent must have one row for each of {len(own)} rows, not {np.shape(new)}")
+    # By the array's own library, so that memory on a device stays there.
+    where = new.__array_namespace__().where
+    return where(own.reshape(-1, *[1] * (new.ndim - 1)), new, old)

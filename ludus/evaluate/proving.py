@@ -1,0 +1,274 @@
+"""Every line of play: an agent in one seat, and in the other an opponent who tries every legal move.
+
+Positions are found breadth-first, in whole batches, and each is looked at once. The graph that they form then says how
+many lines there are and what the worst of them brings, so that "it never loses" is proven and not sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.recfunctions import repack_fields
+
+from ludus.agents import Agent
+from ludus.bridges import AnyPool, open_pool
+from ludus.evaluate.playing import Tell, remembers, seated
+from ludus.pool import Pool, Snapshot
+from ludus.types import Array, Continuous, LudusError, Step
+from ludus.words import PLAYING, random
+from ludus.words.rows import new_rows
+
+
+class SeatLines(NamedTuple):
+    """Every line of play with the agent in one seat."""
+
+    seat: int
+    positions: int
+    """different ones, those at the end of a game included"""
+    lines: int
+    """different games from the opening to an end"""
+    worst: float
+    """the agent's return in the line that is worst for it"""
+    line: tuple[str, ...]
+    """the names of all actions of that line, of both seats"""
+
+
+class Lines(NamedTuple):
+    """Every line of play with the agent in either seat."""
+
+    seats: tuple[SeatLines, SeatLines]
+    exact: bool
+    """the agent told all that it might choose; if not, its choices were drawn, and rare ones may be missing"""
+
+    @property
+    def worst(self) -> float:
+        return min(seat.worst for seat in self.seats)
+
+
+class Graph(NamedTuple):
+    """Positions 0 .. positions - 1, the opening first, and moves in the order of the positions that they leave."""
+
+    positions: int
+    leaves: Array
+    """[moves] the position that a move leaves"""
+    reaches: Array
+    """[moves] the position that it reaches"""
+    action: Array
+    reward: Array
+    """[moves] what the agent gets by it"""
+    begins: Array
+    """[positions + 1] the moves of position p are begins[p] .. begins[p + 1] - 1"""
+
+
+class Mind(NamedTuple):
+    """The agent as it is asked here."""
+
+    agent: Agent
+    params: Any
+    draws: int
+    seed: int
+
+
+def exhaustive(
+    game: str, agent: Agent, params: Any, positions: int = 1_000_000, draws: int = 32, seed: int = 0, rows: int = 256,
+    tell: Tell | None = None,
+) -> Lines:  # fmt: skip
+    """Play an agent against every move of its opponent, from both seats of a game of turns without dice.
+
+    An agent may gamble among several actions, and all of them are followed. It tells them by an optional method
+    `choices(params, step) -> bool [N, A]`. Of one without it, `act` is asked with ever new keys until `draws` answers
+    in a row bring nothing new: likely all, but not surely (0 asks once, which is enough for an agent without dice).
+    More than `positions` positions a seat are refused. Rows are as many positions as are thought about at a time.
+    """
+    pool = open_pool(game, rows, seed)
+    try:
+        checked = check(pool, seed)
+        mind = Mind(seated(agent, checked), params, draws, seed)
+        check_memory(mind, checked)
+        opening = checked.states[:1].copy()
+        seats = [prove(checked, opening, mind, seat, positions, tell) for seat in range(2)]
+    finally:
+        pool.close()
+    return Lines((seats[0], seats[1]), hasattr(mind.agent, "choices"))
+
+
+def check(pool: AnyPool, seed: int) -> Pool:
+    """A sentence for a game whose lines of play cannot be listed."""
+    wanted = "every line of play can be followed in native games of two seats that take turns, without dice"
+    if not isinstance(pool, Pool):
+        raise LudusError(f"{wanted}; the states of {pool.name} cannot be copied: play a match instead")
+    if isinstance(pool.spec.actions, Continuous):
+        raise LudusError(f"{wanted}; {pool.name} has continuous actions, so nobody can try them all: take its score")
+    if pool.spec.seats != 2 or pool.spec.turns != "alternating":
+        raise LudusError(f"{wanted}; {pool.name} has {pool.spec.seats} seats and is {pool.spec.turns}")
+    if pool.states["key"][0] != random.keys(seed, 1)[0]:
+        raise LudusError(f"{wanted}; {pool.name} rolls dice before the first move: play a match instead")
+    return pool
+
+
+def check_memory(mind: Mind, pool: Pool) -> None:
+    """Positions are not visited in the order of play, so there is nothing to remember."""
+    if remembers(mind.agent.memory(pool.rows)):
+        raise LudusError("this agent remembers what came before, and every line of play would need a memory of its own")
+
+
+def prove(pool: Pool, opening: Array, mind: Mind, seat: int, most: int, tell: Tell | None) -> SeatLines:
+    """Everything that can happen to the agent in one seat."""
+    graph = explore(pool, opening, mind, seat, most, tell)
+    levels = list(levels_of(graph))
+    if sum(len(level) for level, _ in levels) < graph.positions:
+        raise LudusError(f"positions of {pool.name} can come back, so its lines of play have no end: play a match")
+    ends = np.diff(graph.begins) == 0
+    worst = worst_returns(graph, levels, ends)
+    line = tuple(pool.action_name(action) for action in worst_line(graph, worst))
+    return SeatLines(seat, graph.positions, count_lines(graph, levels, ends), float(worst[0]), line)
+
+
+def explore(pool: Pool, opening: Array, mind: Mind, seat: int, most: int, tell: Tell | None) -> Graph:
+    """Find every position that can arise, ply by ply."""
+    numbers = {one: place for place, one in enumerate(identities(opening))}
+    moves: list[tuple[Array, Array, Array, Array]] = []
+    frontier, places = opening, np.zeros(1, np.int64)
+    while len(frontier):
+        found = []
+        for low in range(0, len(frontier), pool.rows):
+            batch, known = frontier[low : low + pool.rows], len(numbers)
+            twin, source, action, reward = expand(pool, batch, mind, seat, known == 1)
+            reached = np.array([numbers.setdefault(one, len(numbers)) for one in identities(twin.states)])
+            if len(numbers) > most:
+                raise LudusError(f"{pool.name} has more than {most:,} positions here; raise positions, or play a match")
+            moves.append((places[low + source], reached, action, reward))
+            found.append(newcomers(twin, reached, known))
+            if tell:
+                tell(f"{pool.name}, agent in seat {seat}", len(numbers), most)
+        frontier, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    leaves, reaches, action, reward = (np.concatenate(parts) for parts in zip(*moves, strict=True))
+    begins = np.searchsorted(leaves, np.arange(len(numbers) + 1))
+    return Graph(len(numbers), leaves, reaches, action, reward, begins)
+
+
+def newcomers(twin: Pool, reached: Array, known: int) -> tuple[Array, Array]:
+    """The states that were not known before and are still played, each once, and their numbers."""
+    numbers, first = np.unique(reached, return_index=True)
+    new = (numbers >= known) & (twin.status[first] == PLAYING)
+    return twin.states[first[new]], numbers[new]
+
+
+def expand(pool: Pool, states: Array, mind: Mind, seat: int, opening: bool) -> tuple[Pool, Array, Array, Array]:
+    """Play every move that counts: all of the opponent, and those that the agent might choose.
+
+    The pool of what follows, and for each of its rows the state it came from, the action, and the agent's reward.
+    """
+    step = show(pool, states, opening)
+    used = np.arange(pool.rows) < len(states)
+    own = used & (step.seat == seat)
+    allowed = step.mask & used[:, None]
+    if own.any():
+        allowed[own] = choices(mind, step, own)[own]
+    source, action = np.nonzero(allowed)
+    twin = pool.fork(source.tolist(), mind.seed)
+    keys = twin.states["key"].copy()
+    reward = twin.advance(action).reward[:, seat].astype(np.float64)
+    twin.close()
+    if (twin.states["key"] != keys).any():
+        raise LudusError(f"{pool.name} rolls dice, so its lines of play cannot be listed; play a match instead")
+    return twin, source, action, reward
+
+
+def show(pool: Pool, states: Array, opening: bool) -> Step:
+    """Put states into the first rows of a pool; batches are all of one size, which compiled agents want."""
+    placed = pool.states.copy()
+    placed[: len(states)] = states
+    rows, observations = new_rows(pool.rows, pool.kernel.ROW), new_rows(pool.rows, pool.observation)
+    rows["discount"], rows["first"] = 1.0, opening
+    pool.kernel.see(placed, rows, observations, 0, pool.rows)
+    arrays = (array.view(np.uint8) for array in (placed, rows, observations))
+    return pool.restore(Snapshot(pool.game.fingerprint, 0, *arrays))
+
+
+def choices(mind: Mind, step: Step, own: Array) -> Array:
+    """[N, A] every action that the agent might choose in its own rows."""
+    seen = step._replace(discount=np.where(own, step.discount, 0))
+    tells = getattr(mind.agent, "choices", None)
+    allowed = np.asarray(tells(mind.params, seen), bool) if tells else drawn(mind, seen, own)
+    if allowed.shape != step.mask.shape or (allowed & ~step.mask)[own].any() or not allowed[own].any(axis=1).all():
+        raise LudusError("the choices of this agent will not do: in each row at least one action, and only legal ones")
+    return allowed
+
+
+def drawn(mind: Mind, step: Step, own: Array) -> Array:
+    """[N, A] the actions that `act` chose until it chose nothing new for a while."""
+    found, lines = np.zeros(step.mask.shape, bool), np.flatnonzero(own)
+    memory = mind.agent.memory(len(own))
+    dice, quiet = np.random.default_rng(mind.seed % 2**64), 0
+    while True:
+        key = int(dice.integers(2**31))
+        decision, _ = mind.agent.act(mind.params, memory, step, key)
+        action = checked_actions(decision.action, step)[own]
+        quiet = quiet + 1 if found[lines, action].all() else 0
+        found[lines, action] = True
+        if quiet >= mind.draws:
+            return found
+
+
+def checked_actions(actions: Any, step: Step) -> Array:
+    """Actions that can be looked up: one number in each row, and one of the game's."""
+    given = np.asarray(actions)
+    rows, most = step.mask.shape
+    if given.shape != (rows,) or given.dtype.kind not in "iub" or not ((given >= 0) & (given < most)).all():
+        raise LudusError(f"this agent's actions will not do: {rows} whole numbers from 0 to {most - 1} were expected")
+    return given
+
+
+def identities(states: Array) -> list[bytes]:
+    """What makes positions different: all fields but the key, without the gaps between fields, which hold anything."""
+    names = [name for name in states.dtype.names or () if name != "key"]
+    packed = np.ascontiguousarray(repack_fields(states.view(np.ndarray)[names], recurse=True))
+    found: list[bytes] = packed.view(f"V{packed.dtype.itemsize}").tolist()
+    return found
+
+
+def levels_of(graph: Graph) -> Iterator[tuple[Array, Array]]:
+    """Positions and the moves that leave them, each level after all levels that lead to it.
+
+    Positions that lie on a circle, or behind one, never come.
+    """
+    waiting = np.bincount(graph.reaches, minlength=graph.positions)
+    level = np.flatnonzero(waiting[:1] == 0)
+    while level.size:
+        counts = graph.begins[level + 1] - graph.begins[level]
+        moves = np.repeat(graph.begins[level] - counts.cumsum() + counts, counts) + np.arange(counts.sum())
+        yield level, moves
+        reached, arrivals = np.unique(graph.reaches[moves], return_counts=True)
+        waiting[reached] -= arrivals
+        level = reached[waiting[reached] == 0]
+
+
+def count_lines(graph: Graph, levels: list[tuple[Array, Array]], ends: Array) -> int:
+    """How many ways lead from the opening to an end, in whole numbers of any size."""
+    ways = np.zeros(graph.positions, object)
+    ways[0] = 1
+    for _, moves in levels:
+        np.add.at(ways, graph.reaches[moves], ways[graph.leaves[moves]])
+    return int(ways[ends].sum())
+
+
+def worst_returns(graph: Graph, levels: list[tuple[Array, Array]], ends: Array) -> Array:
+    """[positions] the least that the agent gets from here on: worst(p) = min over moves of reward + worst(reached)."""
+    worst = np.where(ends, 0.0, np.inf)
+    for _, moves in reversed(levels):
+        np.minimum.at(worst, graph.leaves[moves], graph.reward[moves] + worst[graph.reaches[moves]])
+    return worst
+
+
+def worst_line(graph: Graph, worst: Array) -> list[int]:
+    """The actions of a line that brings no more than worst[0]."""
+    line, position = [], 0
+    while graph.begins[position] < graph.begins[position + 1]:
+        moves = slice(graph.begins[position], graph.begins[position + 1])
+        move = moves.start + int((graph.reward[moves] + worst[graph.reaches[moves]]).argmin())
+        line.append(int(graph.action[move]))
+        position = int(graph.reaches[move])
+    return line

@@ -1,0 +1,182 @@
+"""Small games of known results, and agents of known habits."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludus import agents, games
+from ludus.types import Decision
+
+PATIENCE = '''
+"""Patience: half of the games end at once and pay 1, the others take forty steps and pay nothing."""
+from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
+
+SPEC = Spec(seats=1, actions=Discrete(2), horizon=40)
+STATE = record(**HEAD, wait=i8, moves=i8)
+OBSERVATION = record(moves=within(0, 40, i8))
+
+@rule
+def init(state):
+    state.wait = 1 if random.below(state, 2) == 0 else 40
+
+@rule
+def step(state, action, reward):
+    state.moves += 1
+    if state.moves == state.wait:
+        reward[0] = 1.0 if state.wait == 1 else 0.0
+        state.status = OVER
+
+@rule
+def legal(state, seat, mask):
+    mask[0] = 1
+    mask[1] = 1
+
+@rule
+def observe(state, seat, out):
+    out.moves = state.moves
+
+def action_name(action):
+    return str(action)
+'''
+
+TRIO = '''
+"""Trio: three seats pick a number in turn and get it, and ten times their seat."""
+from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
+
+SPEC = Spec(seats=3, actions=Discrete(3), horizon=3)
+STATE = record(**HEAD, moves=i8)
+OBSERVATION = record(moves=within(0, 3, i8))
+
+@rule
+def init(state):
+    state.seat = 0
+
+@rule
+def step(state, action, reward):
+    reward[state.seat] = action + 10 * state.seat
+    state.moves += 1
+    if state.moves == 3:
+        state.status = OVER
+    else:
+        state.seat += 1
+
+@rule
+def legal(state, seat, mask):
+    for action in range(3):
+        mask[action] = 1
+
+@rule
+def observe(state, seat, out):
+    out.moves = state.moves
+
+def action_name(action):
+    return str(action)
+'''
+
+STONES = '''
+"""Stones: take one to three of a pile, a quarter point each; who takes the last one wins."""
+from ludus.words import HEAD, OVER, Discrete, Spec, choice, i8, integer, random, record, rule, within
+
+PARAMETERS = {
+    "pile": integer(7, 1, 30, "how many stones there are"),
+    "twist": choice("none", ("none", "deal", "roll", "circle"), "what spoils the lines of play"),
+}
+SPEC = Spec(seats=2, actions=Discrete(3))
+STATE = record(**HEAD, pile=i8, twist=i8)
+OBSERVATION = record(pile=within(0, 30, i8))
+
+@rule
+def init(state):
+    state.seat = 0
+    if state.twist == 1:
+        state.pile += random.below(state, 2)
+
+@rule
+def step(state, action, reward):
+    reward[state.seat] = 0.25 * (action + 1)
+    state.pile -= action + 1
+    if state.twist == 2 and state.pile == 3:
+        state.pile -= random.below(state, 2)
+    if state.twist == 3 and state.pile == 2:
+        state.pile += 2
+    if state.pile == 0:
+        reward[state.seat] += 1.0
+        reward[1 - state.seat] -= 1.0
+        state.status = OVER
+    state.seat = 1 - state.seat
+
+@rule
+def legal(state, seat, mask):
+    for action in range(3):
+        mask[action] = action < state.pile
+
+@rule
+def observe(state, seat, out):
+    out.pile = state.pile
+
+def action_name(action):
+    return f"take {action + 1}"
+'''
+
+
+@pytest.fixture(autouse=True, scope="session")
+def small_games(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("games")
+    for name, source in (("patience", PATIENCE), ("trio", TRIO), ("stones", STONES)):
+        (folder / f"{name}.py").write_text(source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LUDUS_GAMES", str(folder))
+        yield
+
+
+def player(kind, game, spec=None):
+    """An agent of the package with its parameters."""
+    agent = agents.load(kind, game)
+    return agent, agent.init(spec or games.load(game).spec, 0)
+
+
+def plain(action, step):
+    rows = len(step.seat)
+    return Decision(np.asarray(action), np.zeros(rows, np.float32), np.zeros(step.reward.shape, np.float32))
+
+
+@dataclass(frozen=True)
+class Always:
+    """Plays one action wherever it is asked."""
+
+    action: int
+
+    def init(self, spec, key):
+        return ()
+
+    def memory(self, rows):
+        return ()
+
+    def act(self, params, memory, step, key):
+        return plain(np.full(len(step.seat), self.action), step), memory
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Plays at random, remembers how often it has moved in each game, and checks it by what it sees on the board."""
+
+    moved: Any
+    """(step) -> [N] moves made so far by the seat to act"""
+    compared: list
+    """how many rows were compared, call by call"""
+
+    def init(self, spec, key):
+        return ()
+
+    def memory(self, rows):
+        return {"moves": np.full((rows, 1), 77), "nothing": (None, ())}
+
+    def act(self, params, memory, step, key):
+        moves = np.where(step.first[:, None], 0, memory["moves"])
+        own = step.discount > 0
+        np.testing.assert_array_equal(moves[own, 0], self.moved(step)[own])
+        self.compared.append(int(own.sum()))
+        action = (np.random.default_rng(key).random(step.mask.shape) * step.mask).argmax(axis=1)
+        return plain(action, step), {"moves": moves + 1, "nothing": (None, ())}
