@@ -1,0 +1,198 @@
+"""Open-loop UCT, compiled. `mcts.bind` gives every game its own copy of this module with `rules` already bound.
+
+A node is a sequence of moves (who played what), not a position: chance may lead to other positions, so what is legal
+and who is to act is asked anew at every visit. An arm is one action of one seat at a node, with its statistics; where
+all act at once each seat has arms of its own, and a node follows from one arm a seat (decoupled UCT).
+"""
+
+# ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
+# Kernels are typed by Numba when they compile.
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs, disable-error-code="name-defined"
+import math
+
+import numpy as np
+
+from ludus.words import PLAYING, f32, f64, i32, i64, kernel, random, record, u8, u64
+
+SPEC = rules.SPEC
+SEATS, VIEWS, ACTIONS = SPEC.seats, SPEC.views, SPEC.actions.n
+SIMULTANEOUS = SPEC.turns == "simultaneous"
+
+NODE = record(arms=i32, children=i32, sibling=i32, reached_by=(i32, VIEWS))
+"""its newest arm, its newest child, the child of the same parent before it (0: none), the arms that lead here"""
+ARM = record(seat=i32, action=i32, before=i32, visits=i64, available=i64, total=f64)
+"""`available` counts visits to the node in which the action was legal; `total` is of returns to the arm's own seat"""
+PLY = record(arms=(i32, VIEWS), reward=(f32, SEATS))
+"""one step of a simulation inside the tree"""
+WORK = np.dtype(
+    [("key", u64), ("action", i64, (SEATS,) if SIMULTANEOUS else ()), ("mask", u8, (ACTIONS,)), ("nodes", i32),
+     ("arms", i32), ("reward", f32, (SEATS,)), ("returns", f64, (SEATS,)), ("total", f64, (SEATS,)),
+     ("low", f64, (SEATS,)), ("high", f64, (SEATS,))], align=True)  # fmt: skip
+"""what one search keeps besides its tree: its own dice, how much of the tree is used, the range of returns seen"""
+
+step, legal = rules.step, rules.legal
+
+
+@kernel
+def search(copies, nodes, arms, path, work, exploration, depth):
+    """One simulation from each copy of the root; each adds at most one node, and one arm a seat that acts."""
+    if work[0].nodes == 0:
+        work[0].nodes = 1  # the root
+        work[0].arms = 1  # arm 0 stands for none
+        for seat in range(SEATS):
+            work[0].low[seat] = np.inf
+            work[0].high[seat] = -np.inf
+    for i in range(len(copies)):
+        length = descend(copies[i], nodes, arms, path, work[0], exploration)
+        roll_out(copies[i], work[0], depth)
+        back_up(arms, path, work[0], length)
+
+
+@kernel
+def descend(state, nodes, arms, path, work, exploration):
+    """Play by what the tree knows until the simulation leaves it; returns the number of plies."""
+    node = 0
+    length = 0
+    inside = True
+    while inside and state.status == PLAYING:
+        ply = path[length]
+        for view in range(VIEWS):
+            seat = view if SIMULTANEOUS else np.int64(state.seat)
+            ply.arms[view] = choose(state, seat, nodes[node], arms, work, exploration)
+        for view in range(VIEWS):
+            put(work, view, np.int64(arms[ply.arms[view]].action))
+        move(state, work)
+        for seat in range(SEATS):
+            ply.reward[seat] = work.reward[seat]
+        used = work.nodes
+        node = follow(nodes, node, ply, work)
+        inside = used == work.nodes
+        length += 1
+    return length
+
+
+@kernel
+def choose(state, seat, node, arms, work, exploration):
+    """An untried legal action at random, or else the arm of the highest upper confidence bound.
+
+    mean / spread + exploration * sqrt(log(available) / visits): returns are measured by the spread of those seen, so
+    that one constant serves all games; an action is compared with the visits in which it could have been taken.
+    """
+    legal(state, seat, work.mask)
+    best = 0
+    highest = -np.inf
+    spread = max(work.high[seat] - work.low[seat], 1e-9)
+    index = np.int64(node.arms)
+    while index > 0:
+        arm = arms[index]
+        if arm.seat == seat and work.mask[arm.action]:
+            work.mask[arm.action] = 0
+            arm.available += 1
+            score = arm.total / (arm.visits * spread)
+            score += exploration * math.sqrt(math.log(arm.available) / arm.visits)
+            if score > highest:
+                highest = score
+                best = index
+        index = np.int64(arm.before)
+    untried = any_action(work)
+    return best if untried < 0 else add_arm(node, arms, seat, untried, work)
+
+
+@kernel
+def add_arm(node, arms, seat, action, work):
+    """A new arm of the node, first in its chain."""
+    index = np.int64(work.arms)
+    work.arms += 1
+    arm = arms[index]
+    arm.seat = seat
+    arm.action = action
+    arm.before = node.arms
+    arm.available = 1
+    node.arms = index
+    return index
+
+
+@kernel
+def follow(nodes, parent, ply, work):
+    """The node these arms lead to, made if they were never taken together before."""
+    child = np.int64(nodes[parent].children)
+    while child > 0:
+        same = True
+        for view in range(VIEWS):
+            same = same and nodes[child].reached_by[view] == ply.arms[view]
+        if same:
+            return child
+        child = np.int64(nodes[child].sibling)
+    child = np.int64(work.nodes)
+    work.nodes += 1
+    nodes[child].sibling = nodes[parent].children
+    nodes[parent].children = child
+    for view in range(VIEWS):
+        nodes[child].reached_by[view] = ply.arms[view]
+    return child
+
+
+@kernel
+def roll_out(state, work, depth):
+    """Random play to the end of the game, or `depth` steps of it; what the seats get is left in `returns`."""
+    for seat in range(SEATS):
+        work.returns[seat] = 0.0
+    played = 0
+    while played < depth and state.status == PLAYING:
+        for view in range(VIEWS):
+            legal(state, view if SIMULTANEOUS else np.int64(state.seat), work.mask)
+            put(work, view, any_action(work))
+        move(state, work)
+        for seat in range(SEATS):
+            work.returns[seat] += work.reward[seat]
+        played += 1
+
+
+@kernel
+def back_up(arms, path, work, length):
+    """Credit every arm of the path with what its seat got from there on."""
+    for back in range(length):
+        ply = path[length - 1 - back]
+        for seat in range(SEATS):
+            work.returns[seat] += ply.reward[seat]
+            work.low[seat] = min(work.low[seat], work.returns[seat])
+            work.high[seat] = max(work.high[seat], work.returns[seat])
+        for view in range(VIEWS):
+            arm = arms[ply.arms[view]]
+            arm.visits += 1
+            arm.total += work.returns[arm.seat]
+    for seat in range(SEATS):
+        work.total[seat] += work.returns[seat]
+
+
+@kernel
+def any_action(work):
+    """One of the actions left in the mask, each as likely as the other; -1 if none is left."""
+    choices = 0
+    for action in range(ACTIONS):
+        choices += np.int64(work.mask[action])
+    if choices == 0:
+        return -1
+    skip = random.below(work, choices)
+    chosen = 0
+    passed = 0
+    for action in range(ACTIONS):
+        passed += np.int64(work.mask[action])
+        chosen += passed <= skip
+    return chosen
+
+
+@kernel
+def put(work, view, action):
+    if SIMULTANEOUS:
+        work.action[view] = action
+    else:
+        work.action = action
+
+
+@kernel
+def move(state, work):
+    """One step of the game with the actions that were put."""
+    for seat in range(SEATS):
+        work.reward[seat] = 0.0
+    step(state, work.action, work.reward)

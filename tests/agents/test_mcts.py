@@ -1,0 +1,348 @@
+"""Search: strong where it can know, no better than chance where it cannot, and the pool never notices."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ludus import agents
+from ludus.agents.search import mcts
+from ludus.agents.search.mcts import MCTS
+from ludus.pool import Pool
+from ludus.types import LudusError
+from ludus.words import PLAYING
+
+GUESS = '''
+"""Guess: name the hidden number for a whole point, or take half a point."""
+from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
+
+SPEC = Spec(seats=1, actions=Discrete(7), horizon=1)
+STATE = record(**HEAD, number=i8)
+OBSERVATION = record(nothing=within(0, 1, i8))
+SAFE = 6
+
+@rule
+def init(state):
+    state.number = random.below(state, 6)
+
+@rule
+def step(state, action, reward):
+    # dice
+    if action == SAFE:
+        reward[0] = 0.5
+    elif action == state.number:
+        reward[0] = 1.0
+    state.status = OVER
+
+@rule
+def legal(state, seat, mask):
+    for action in range(7):
+        mask[action] = 1
+
+@rule
+def observe(state, seat, out):
+    out.nothing = 0
+
+@rule
+def redeal(state, seat):
+    state.number = random.below(state, 6)
+
+def action_name(action):
+    return str(action)
+'''
+
+THREE = '''
+"""Three: the first may end the game for half a point, or leave it to the third, who looks after itself."""
+from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
+
+SPEC = Spec(seats=3, actions=Discrete(2), horizon=3)
+STATE = record(**HEAD, moves=i8)
+OBSERVATION = record(moves=within(0, 3, i8))
+
+@rule
+def init(state):
+    state.seat = 0
+
+@rule
+def step(state, action, reward):
+    if state.seat == 0 and action == 0:
+        reward[0] = 0.5
+        state.status = OVER
+    elif state.seat == 2:
+        reward[0] = 1.0 if action == 0 else 0.0
+        reward[1] = 1.0 if action == 1 else 0.0
+        reward[2] = THIRD[action]
+        state.status = OVER
+    state.moves += 1
+    state.seat = (state.seat + 1) % 3
+
+@rule
+def legal(state, seat, mask):
+    mask[0] = 1
+    mask[1] = 1
+
+@rule
+def observe(state, seat, out):
+    out.moves = state.moves
+
+def action_name(action):
+    return str(action)
+'''
+
+GATES = '''
+"""Gates: after any first move chance opens one of three gates; walking through it pays, and a game goes on for long."""
+from ludus.words import CUT, HEAD, Discrete, Spec, i8, random, record, rule, within
+
+SPEC = Spec(seats=1, actions=Discrete(3), horizon=9)
+STATE = record(**HEAD, moves=i8, gate=i8)
+OBSERVATION = record(gate=within(0, 2, i8))
+
+@rule
+def init(state):
+    state.gate = random.below(state, 3)
+
+@rule
+def step(state, action, reward):
+    reward[0] = 1.0 if action == state.gate else -100.0
+    state.moves += 1
+    state.gate = random.below(state, 3)
+    if state.moves == 9:
+        state.status = CUT
+
+@rule
+def legal(state, seat, mask):
+    for action in range(3):
+        mask[action] = action == state.gate
+
+@rule
+def observe(state, seat, out):
+    out.gate = state.gate
+
+def action_name(action):
+    return str(action)
+'''
+
+
+@pytest.fixture
+def plant(tmp_path, monkeypatch, request):
+    """Write a game into a games folder of its own; its compiled form lies in pytest's cache."""
+    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
+    monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-search")))
+
+    def write(name: str, text: str) -> str:
+        (tmp_path / f"{name}.py").write_text(text)
+        return name
+
+    return write
+
+
+def content(pool: Pool) -> bytes:
+    return b"".join(part.tobytes() for part in pool.save()[2:])
+
+
+def match(pool: Pool, players: list, seed: int = 0) -> np.ndarray:
+    """What seat 0 got in every row when these agents held the seats for one game."""
+    total, running = np.zeros(pool.rows), np.ones(pool.rows, bool)
+    for turn in range(pool.spec.horizon):
+        params = [player.init(pool.spec, 0) for player in players]
+        choices = [
+            player.act(p, (), pool.step, [seed, turn, seat])[0].action
+            for seat, (player, p) in enumerate(zip(players, params, strict=True))
+        ]
+        step = pool.advance(np.choose(pool.step.seat, choices))
+        total += step.reward[:: pool.spec.views, 0] * running
+        running &= pool.status == PLAYING
+        if not running.any():
+            break
+    return total
+
+
+def test_never_loses_at_tictactoe_to_the_perfect_player():
+    perfect = agents.load("perfect", "tictactoe")
+    for seed, order in enumerate((1, -1)):
+        pool = Pool("tictactoe", 25, seed)
+        results = match(pool, [MCTS(simulations=2000).at(pool), perfect][::order])
+        assert (results == 0).all()
+
+
+def position(moves: list[int]) -> Pool:
+    pool = Pool("connect4", 12, 1)
+    for column in moves:
+        pool.advance(np.full(12, column))
+    assert (pool.status == PLAYING).all()
+    return pool
+
+
+@pytest.mark.parametrize(
+    ("moves", "right"),
+    [([0, 1, 0, 1, 0, 1], {0}), ([3, 3, 4, 4, 2, 2], {1, 5}), ([6, 0, 5, 0, 4, 1], {3})],
+)
+def test_finds_the_winning_column(moves, right):
+    pool = position(moves)
+    decision, _ = MCTS(simulations=400).at(pool).act((), (), pool.step, 3)
+    assert set(decision.action.tolist()) <= right
+    assert (decision.value[:, 0] > 0.5).all()
+
+
+@pytest.mark.parametrize(("moves", "right"), [([0, 1, 0, 1, 0], 0), ([6, 0, 5, 0, 4], 3), ([0, 6, 1, 6, 0, 6], 6)])
+def test_blocks_the_losing_column(moves, right):
+    pool = position(moves)
+    decision, _ = MCTS(simulations=400).at(pool).act((), (), pool.step, 3)
+    assert (decision.action == right).all()
+
+
+@pytest.mark.parametrize(("name", "at_least"), [("tictactoe", 0.7), ("connect4", 0.9), ("goofspiel", 0.4)])
+@pytest.mark.parametrize("order", [1, -1])
+def test_beats_random(name, at_least, order):
+    """At Goofspiel luck decides more: even so two random players would be within 0.2 of even."""
+    pool = Pool(name, 80, 7)
+    results = order * match(pool, [MCTS(simulations=150).at(pool), agents.load("random", name)][::order])
+    assert results.mean() > at_least
+
+
+def test_beats_random_where_dice_pass_the_turn(monkeypatch):
+    monkeypatch.setenv("LUDUS_GAMES", str(pathlib.Path(__file__).parents[2] / "docs" / "tutorials"))
+    pool = Pool("pig", 80, 7)
+    results = match(pool, [MCTS(simulations=200).at(pool), agents.load("random", "pig")])
+    assert results.mean() > 0.3  # two random players would be within 0.25 of even
+
+
+def test_balances_a_pole_alone():
+    pool = Pool("cartpole", 8, 7)
+    agent = MCTS(simulations=60, depth=60).at(pool)
+    for turn in range(120):
+        pool.advance(agent.act((), (), pool.step, turn)[0].action)
+        assert (pool.status == PLAYING).all()  # random play falls after 22 steps
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "goofspiel", "cartpole"])
+def test_the_pool_does_not_notice_and_the_same_seed_decides_the_same(name):
+    pools = [Pool(name, 9, 4, threads=threads) for threads in (1, 1, 3)]
+    for turn in range(12):  # beyond the end of some games, so that ended rows are asked too
+        before = content(pools[0])
+        decisions = [MCTS(simulations=50).at(pool).act((), (), pool.step, turn)[0] for pool in pools]
+        assert content(pools[0]) == before
+        for other in decisions[1:]:
+            assert all(map(np.array_equal, decisions[0], other))
+        for pool in pools:
+            pool.advance(decisions[0].action)
+
+
+def test_another_seed_thinks_otherwise():
+    pool = Pool("connect4", 1, 4)
+    agent = MCTS(simulations=50).at(pool)
+    assert len({agent.act((), (), pool.step, key)[0].value.tobytes() for key in range(5)}) > 1
+
+
+def test_a_decision_tells_shares_and_values():
+    pool = Pool("tictactoe", 3, 1)
+    for cells in ([0, 0, 0], [3, 3, 3], [1, 1, 8], [4, 4, 4]):
+        pool.advance(cells)
+    pool.advance([2, 5, 6])  # row 0 is won
+    found = [mcts.search(pool, row, MCTS(simulations=500), 5) for row in range(3)]
+    assert found[0].visits.sum() == 0 and not found[0].value.any()
+    assert [one.visits.sum() for one in found[1:]] == [500, 500]
+    decision, memory = MCTS(simulations=500).at(pool).act((), "kept", pool.step, 1)
+    assert memory == "kept"
+    assert decision.log_prob[0] == 0 and (decision.log_prob[1:] < 0).all()
+    assert decision.value.shape == (3, 2) and np.allclose(decision.value.sum(axis=1), 0)
+    assert pool.step.mask[np.arange(3), decision.action].all()
+
+
+def earned(name: str) -> np.ndarray:
+    """What a search earns in a game whose pool and search are given the same seed."""
+    pool = Pool(name, 40, 5)
+    return pool.advance(MCTS(simulations=300).at(pool).act((), (), pool.step, 5)[0].action).reward[:, 0]
+
+
+def test_cannot_see_the_dice(plant, monkeypatch):
+    name = plant("guess_dice", GUESS.replace("# dice", "state.number = random.below(state, 6)"))
+    assert (earned(name) == 0.5).all()
+
+    def copy(states, sources, keys, out, seat):
+        out[: len(sources)] = states[sources]
+
+    monkeypatch.setattr(Pool(name, 1).kernel, "fork", copy)
+    assert (earned(name) == 1).all()  # a copy that keeps its key would know
+
+
+def test_cannot_see_what_is_hidden(plant, monkeypatch):
+    name = plant("guess_hidden", GUESS)
+    assert (earned(name) == 0.5).all()
+    kernel = Pool(name, 1).kernel
+    fork = kernel.fork
+    monkeypatch.setattr(kernel, "fork", lambda states, sources, keys, out, seat: fork(states, sources, keys, out, -1))
+    assert (earned(name) == 1).all()  # a copy that is not dealt anew would know
+
+
+@pytest.mark.parametrize(("third", "right"), [((0.2, 0.3), 0), ((0.3, 0.2), 1)])
+def test_every_seat_looks_after_itself(plant, third, right):
+    name = plant(f"three_{right}", THREE.replace("THIRD[action]", f"{third[0]} if action == 0 else {third[1]}"))
+    pool = Pool(name, 10, 1)
+    decision, _ = MCTS(simulations=300).at(pool).act((), (), pool.step, 1)
+    assert (decision.action == right).all()
+
+
+def test_legality_is_asked_at_every_visit(plant):
+    """A search that plays an action remembered from another visit would pay a hundred."""
+    pool = Pool(plant("gates", GATES), 10, 1)
+    decision, _ = MCTS(simulations=500).at(pool).act((), (), pool.step, 1)
+    assert (decision.action == pool.step.observation["gate"]).all()
+    assert (decision.value == 9).all()
+
+
+def test_a_bound_on_random_play_forgets_what_comes_later(plant):
+    pool = Pool(plant("gates", GATES), 2, 1)
+    decision, _ = MCTS(simulations=1, depth=3).at(pool).act((), (), pool.step, 1)
+    assert (decision.value == 4).all()  # one move in the tree, three of random play
+
+
+PLAINLY = """
+import json
+from ludus.agents.search.mcts import MCTS
+from ludus.pool import Pool
+for name in ("tictactoe", "goofspiel"):
+    pool = Pool(name, 2, 3)
+    decision = MCTS(simulations=40).at(pool).act((), (), pool.step, 9)[0]
+    print(json.dumps([part.tolist() for part in decision]))
+"""
+
+
+def test_compiled_equals_plain():
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", PLAINLY]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for name, line in zip(("tictactoe", "goofspiel"), done.stdout.splitlines(), strict=True):
+        pool = Pool(name, 2, 3)
+        decision = MCTS(simulations=40).at(pool).act((), (), pool.step, 9)[0]
+        assert [part.tolist() for part in decision] == json.loads(line)
+
+
+def test_what_cannot_be_searched_is_a_sentence():
+    pool = Pool("tictactoe", 2, 1)
+    with pytest.raises(LudusError, match=r"use MCTS\(\.\.\.\)\.at\(pool\)"):
+        MCTS().act((), (), pool.step, 0)
+    with pytest.raises(LudusError, match="search wants numbered actions"):
+        MCTS().at(Pool("car", 1))
+    with pytest.raises(LudusError, match="search wants numbered actions"):
+        MCTS().init(Pool("car", 1).spec, 0)
+    with pytest.raises(LudusError, match=r"at least one simulation.*simulations=0"):
+        MCTS(simulations=0)
+    old = pool.step
+    pool.advance([0, 1])
+    with pytest.raises(LudusError, match="not the newest of the pool"):
+        MCTS().at(pool).act((), (), old, 0)
+
+
+def test_foreign_games_cannot_be_searched():
+    pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
+    from ludus.bridges import open_pool
+
+    pool = open_pool("gymnasium:Blackjack-v1", 1, 0)
+    with pytest.raises(LudusError, match="Blackjack-v1 cannot be copied, so it cannot be searched"):
+        MCTS().at(pool)
+    pool.close()
