@@ -1,13 +1,6 @@
-"""Small games of known results, and agents of known habits."""
+"""Small games of known results."""
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 import pytest
-
-from ludus import agents, games
-from ludus.types import Decision
 
 PATIENCE = '''
 """Patience: half of the games end at once and pay 1, the others take forty steps and pay nothing."""
@@ -129,54 +122,3 @@ def small_games(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LUDUS_GAMES", str(folder))
         yield
-
-
-def player(kind, game, spec=None):
-    """An agent of the package with its parameters."""
-    agent = agents.load(kind, game)
-    return agent, agent.init(spec or games.load(game).spec, 0)
-
-
-def plain(action, step):
-    rows = len(step.seat)
-    return Decision(np.asarray(action), np.zeros(rows, np.float32), np.zeros(step.reward.shape, np.float32))
-
-
-@dataclass(frozen=True)
-class Always:
-    """Plays one action wherever it is asked."""
-
-    action: int
-
-    def init(self, spec, key):
-        return ()
-
-    def memory(self, rows):
-        return ()
-
-    def act(self, params, memory, step, key):
-        return plain(np.full(len(step.seat), self.action), step), memory
-
-
-@dataclass(frozen=True)
-class Counting:
-    """Plays at random, remembers how often it has moved in each game, and checks it by what it sees on the board."""
-
-    moved: Any
-    """(step) -> [N] moves made so far by the seat to act"""
-    compared: list
-    """how many rows were compared, call by call"""
-
-    def init(self, spec, key):
-        return ()
-
-    def memory(self, rows):
-        return {"moves": np.full((rows, 1), 77), "nothing": (None, ())}
-
-    def act(self, params, memory, step, key):
-        moves = np.where(step.first[:, None], 0, memory["moves"])
-        own = step.discount > 0
-        np.testing.assert_array_equal(moves[own, 0], self.moved(step)[own])
-        self.compared.append(int(own.sum()))
-        action = (np.random.default_rng(key).random(step.mask.shape) * step.mask).argmax(axis=1)
-        return plain(action, step), {"moves": moves + 1, "nothing": (None, ())}

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import Always, Counting, player
+from habits import Always, Counting, player
 
 from ludus import evaluate
 from ludus.pool import Pool

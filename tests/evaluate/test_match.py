@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import Always, Counting, player
+from habits import Always, Counting, player
 
 from ludus import evaluate
 from ludus.bridges import open_pool
@@ -110,9 +110,18 @@ def test_equal_seeds_give_equal_matches():
 
 
 def test_equal_players_do_not_share_their_dice():
-    """If both drew the same numbers, equal bids would leave all games of goofspiel without a winner."""
-    match = evaluate.match("goofspiel", [player("random", "goofspiel")] * 2, games=60)
-    assert match.draws < 20
+    keys = [], []
+
+    def listening(heard):
+        class Listening(Always):
+            def act(self, params, memory, step, key):
+                heard.append(key)
+                return super().act(params, memory, step, key)
+
+        return Listening(0), ()
+
+    evaluate.match("trio", [listening(heard) for heard in keys], games=40, rows=2)
+    assert len(keys[0]) > 20 and len(set(keys[0] + keys[1])) == len(keys[0] + keys[1])
 
 
 REFUSED = [

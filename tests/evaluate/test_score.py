@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import Always, Counting, player
+from habits import Always, Counting, player
 
 from ludus import evaluate
 from ludus.bridges import open_pool
