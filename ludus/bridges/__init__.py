@@ -14,7 +14,11 @@ import numpy as np
 from ludus.pool import Pool
 from ludus.types import Array, LudusError, Spec, Step
 
-PREFIXES = {"gymnasium": "ludus.bridges.gymnasium_pool", "pettingzoo": "ludus.bridges.pettingzoo_pool"}
+PREFIXES = {
+    "gymnasium": "ludus.bridges.gymnasium_pool",
+    "pettingzoo": "ludus.bridges.pettingzoo_pool",
+    "discretize": "ludus.bridges.discretize",
+}
 
 
 class AnyPool(Protocol):

@@ -6,6 +6,7 @@ A bridge only opens and advances games and writes what it sees on the sheet; `Fo
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Protocol
@@ -16,7 +17,7 @@ from ludus.bridges.foreign_spaces import ActionForm
 from ludus.games import split_name
 from ludus.pool.actions import as_array, illegal, random_actions
 from ludus.types import Array, Continuous, LudusError, Spec, Step
-from ludus.words import CUT, OVER, PLAYING, random
+from ludus.words import CUT, OVER, PLAYING, bounds, random
 
 Seeds = int | Sequence[int] | None
 NAME = re.compile(r"\s*([\w.:/-]+)\s*(\(.*\))?\s*", re.DOTALL)
@@ -106,6 +107,18 @@ class ForeignPool:
         self._lines = np.arange(rows * spec.views)
         self._games = start(self._sheet)
         self.reset(seed)
+
+    @property
+    def full_name(self) -> str:
+        """The name, as checkpoints ask for it."""
+        return self.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever what agents and checkpoints rely on changes: the spec and the observation record."""
+        seen = self.observation
+        ranges = [[end.tolist() for end in bounds(seen, name)] for name in seen.names or ()]
+        return hashlib.sha256(repr((self.spec, seen.descr, ranges)).encode()).hexdigest()[:16]
 
     @property
     def status(self) -> Array:
