@@ -392,11 +392,12 @@ def _tiling(
 
 
 def _check_edges(name: str, components: list[Component], tiling: Tiling) -> None:
-    for k, (one, low, high, width) in enumerate(zip(components, tiling.low, tiling.high, tiling.width, strict=True)):
+    sides = (tiling.low, tiling.high, tiling.width, tiling.edges)
+    for one, low, high, width, inner in zip(components, *sides, strict=True):
         usable = math.isfinite(width) and width > 1e-300
-        if not usable or not (np.diff([low, *tiling.edges[k], high]) > 0).all():
+        if not usable or not (np.diff([low, *inner, high]) > 0).all():
             raise LudusError(
-                f"{name}: {one.name} cannot have {tiling.bins[k]} tiles from {low:g} to {high:g}, since numbers are "
+                f"{name}: {one.name} cannot have {len(inner) + 1} tiles from {low:g} to {high:g}, since numbers are "
                 "not that fine or not that large; give fewer bins or other limits"
             )
 
