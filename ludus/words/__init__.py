@@ -39,7 +39,12 @@ def rule(function: Function) -> Function:
 
     This one decorator holds every flag, so NUMBA_DISABLE_JIT=1 makes all rules plain Python for debugging.
     """
-    return _compiled(function, cache=False)
+    return _compiled(function)
+
+
+def part(function: Function) -> Function:
+    """Compile a part of a loop that is always built into it: its arguments then cost nothing to hand over."""
+    return _compiled(function, forceinline=True)
 
 
 def kernel(function: Function) -> Function:
@@ -48,8 +53,8 @@ def kernel(function: Function) -> Function:
         return _compiled(function, cache=True)
 
 
-def _compiled(function: Function, cache: bool) -> Function:
-    compiled: Any = njit(nogil=True, error_model="numpy", cache=cache)(function)
+def _compiled(function: Function, **options: bool) -> Function:
+    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
     return cast(Function, compiled if compiled is not function else _like_compiled(function))
 
 

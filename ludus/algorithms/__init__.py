@@ -1,0 +1,1 @@
+"""How agents learn: one file a method, each with its equation."""

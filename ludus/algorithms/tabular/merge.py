@@ -1,0 +1,109 @@
+"""One table of many that learned side by side from the same beginning.
+
+Q(s, a) ← Σ_k w_k Q_k(s, a) / Σ_k w_k, where w_k is how often replica k visited s meanwhile, and 0 where it left the value
+of (s, a) as it was: who did not try an action must not hold back those who did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ludus.agents.table import ANY_LEGAL, Table, slot_of
+from ludus.types import Array
+from ludus.words import kernel
+
+ADDED = ("counts",)
+"""fields that are counts of something: what the replicas counted is added up"""
+
+
+def merge(table: Table, replicas: Sequence[Table]) -> list[Array]:
+    """Bring what the replicas learned into the table; returns, for each, where its rows lie now."""
+    mappings = [adopt(table, replica) for replica in replicas]
+    if not replicas:
+        return mappings
+    places = table.places
+    before = table.rows[places]["visits"].copy()
+    weights = [weigh(table, replica, mapping) for replica, mapping in zip(replicas, mappings, strict=True)]
+    for name in (field for field in table.rows.dtype.names or () if field != "visits"):
+        base = np.ascontiguousarray(table.rows[name], np.float32)
+        total, weight = np.zeros(base.shape), np.zeros(base.shape)
+        for replica, mapping, visits in zip(replicas, mappings, weights, strict=True):
+            theirs = np.ascontiguousarray(replica.rows[name], np.float32)
+            gather(base, theirs, mapping, visits, total, weight, name in ADDED)
+        spread(base, total, weight, places, name in ADDED)
+        table.rows[name][places] = base[places]
+    visits = np.zeros(len(table.rows), np.float32)
+    for mapping, seen in zip(mappings, weights, strict=True):
+        visits[mapping] += seen
+    table.rows["visits"][places] = before + visits[places]
+    return mappings
+
+
+def adopt(table: Table, replica: Table) -> Array:
+    """Enter what only the replica has seen, as it was before anything was learned of it."""
+    while table.hashed and len(table) + len(replica) > len(table.rows):
+        table.grow()
+    mapping = np.zeros(len(replica), np.int64)
+    enter_all(table.rows, table.known, table.index, table.used, replica.rows, replica.known, mapping, table.hashed)
+    return mapping
+
+
+def weigh(table: Table, replica: Table, mapping: Array) -> Array:
+    """How often the replica visited each of its rows since it began as a copy of the table."""
+    return replica.rows["visits"][replica.places] - table.rows["visits"][mapping]
+
+
+@kernel
+def enter_all(rows, known, index, used, their_rows, their_known, mapping, hashed):
+    for number in range(len(mapping)):
+        key = their_known[number]
+        theirs = their_rows[number] if hashed else their_rows[np.int64(key)]
+        slot = np.int64(0)
+        if hashed:
+            slot = slot_of(index, key)
+            new = index[slot].key != key
+            place = used[0] if new else index[slot].place
+        else:
+            place = np.int64(key)
+            new = rows[place].visits == 0.0
+        if new:
+            if hashed:
+                index[slot].key = key
+                index[slot].place = place
+            known[used[0]] = key
+            used[0] += 1
+            mine = rows[place]
+            for action in range(len(mine.values)):
+                legal = theirs.values[action] >= ANY_LEGAL
+                mine.values[action] = np.float32(0.0) if legal else theirs.values[action]
+            mine.visits = 1.0
+        mapping[number] = place
+
+
+@kernel
+def gather(base, theirs, mapping, visits, total, weight, added):
+    """Sum up what one replica has to say of a field; `theirs` is in the order of its own rows."""
+    for number in range(len(mapping)):
+        place = mapping[number]
+        row = number if len(theirs) == len(mapping) else place
+        for action in range(base.shape[1]):
+            value = np.float64(theirs[row, action])
+            change = value - np.float64(base[place, action])
+            if change != 0.0:
+                share = 1.0 if added else np.float64(visits[number])
+                total[place, action] += share * (change if added else value)
+                weight[place, action] += share
+
+
+@kernel
+def spread(base, total, weight, places, added):
+    for number in range(len(places)):
+        place = places[number]
+        for action in range(base.shape[1]):
+            if weight[place, action] > 0.0:
+                if added:
+                    base[place, action] += np.float32(total[place, action])
+                else:
+                    base[place, action] = np.float32(total[place, action] / weight[place, action])

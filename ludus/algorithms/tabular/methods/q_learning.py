@@ -1,0 +1,17 @@
+"""Q-learning (Watkins, 1989): Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)].
+
+The target follows the best next action, whatever is really played next.
+"""
+
+import numpy as np
+
+from ludus.agents.table import improve
+from ludus.words import part
+
+
+@part
+def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
+    target = reward
+    if place >= 0:
+        target += settings.discount * sign * np.float64(best)
+    improve(b.rows[desk.place], desk.action, target, settings.learning_rate)
