@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+import tyro
 
 from ludus import schedules
 from ludus.agents.table import Fields, Positions, Table
@@ -36,7 +37,7 @@ SETTINGS = np.dtype(
 class Tabular:
     """The settings of a tabular run."""
 
-    method: str = "q_learning"
+    method: Annotated[str, tyro.conf.arg(name="algorithm")] = "q_learning"
     """what is learned from a step: q_learning, sarsa, …"""
     form: Literal["compiled", "numpy", "list"] = "compiled"
     """how Q-learning is reckoned; list and numpy are for reading and comparing"""

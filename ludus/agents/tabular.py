@@ -1,0 +1,91 @@
+"""The player that a table makes: the best known action, any legal one where the position was never seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ludus.agents.scripted import any_of
+from ludus.agents.table import ANY_LEGAL, Positions, Table, fingerprint, numbered, positions_of, slot_of
+from ludus.bridges import AnyPool
+from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
+from ludus.words import kernel
+
+
+@dataclass(frozen=True, eq=False)
+class TabularAgent:
+    """Plays greedily by a table; its params are the table."""
+
+    positions: Positions
+    spec: Spec
+    apart: bool = False
+    """each seat has a table of its own"""
+
+    @classmethod
+    def of(cls, pool: AnyPool, tables: str = "shared") -> TabularAgent:
+        """The agent for the games of a pool."""
+        return cls(positions_of(pool.name, pool.observation), pool.spec, tables == "seat")
+
+    def init(self, spec: Spec, key: Any) -> Table:
+        """An empty table, with which it plays at random."""
+        assert isinstance(spec.actions, Discrete)
+        return Table(self.positions.count * (spec.seats if self.apart else 1), spec.actions.n)
+
+    def memory(self, rows: int) -> tuple[()]:
+        return ()
+
+    def act(self, params: Table, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+        values = self.values(params, step)
+        action = any_of(best_of(values), int(key))
+        value = np.zeros(step.reward.shape, np.float32)
+        highest = np.where(step.mask, values, 0.0).max(axis=1)
+        if self.spec.zero_sum:
+            value[:] = -highest[:, None] / max(self.spec.seats - 1, 1)
+        np.put_along_axis(value, step.seat[:, None].astype(np.int64), highest[:, None].astype(np.float32), axis=1)
+        choices = best_of(values).sum(axis=1)
+        return Decision(action, -np.log(choices).astype(np.float32), value), memory
+
+    def choices(self, params: Table, step: Step) -> Array:
+        """[N, A] every action that `act` may choose."""
+        return best_of(self.values(params, step))
+
+    def values(self, params: Table, step: Step) -> Array:
+        """[N, A] what each action is worth to who is to act: -inf where it is illegal, 0 where nothing is known."""
+        places = self.places(params, step)
+        values = params.rows["values"][np.maximum(places, 0)].astype(np.float64)
+        values[places < 0] = 0.0
+        # A row that was made ready in another way than this step's mask says is still read by this mask.
+        values[(values < ANY_LEGAL) & step.mask] = 0.0
+        return np.where(step.mask, values, -np.inf)
+
+    def places(self, params: Table, step: Step) -> Array:
+        """[N] the rows of what is seen, -1 where it was never seen."""
+        if params.hashed != (self.positions.count == 0):
+            raise LudusError("this table is not of this game; take a checkpoint of it")
+        observations, codes = self.positions.new_observations(len(step.seat))
+        for name, field in step.observation.items():
+            observations[name] = field
+        places = np.full(len(codes), -1, np.int64)
+        seats = step.seat.astype(np.int64)
+        find_all(params.rows, params.index, codes, self.positions.lows, self.positions.weights, seats,
+                 self.apart, self.positions.count, places)  # fmt: skip
+        return places
+
+
+def best_of(values: Array) -> Array:
+    """[N, A] the highest of each row, ties included."""
+    return values == values.max(axis=1, keepdims=True)
+
+
+@kernel
+def find_all(rows, index, codes, lows, weights, seats, apart, count, places):
+    for i in range(len(codes)):
+        if count == 0:
+            key = fingerprint(codes, i, seats[i] + 1 if apart else 0)
+            slot = slot_of(index, key)
+            places[i] = index[slot].place if index[slot].key == key else -1
+        else:
+            place = numbered(codes, lows, weights, i) + (count * seats[i] if apart else 0)
+            places[i] = place if rows[place].visits > 0.0 else -1

@@ -1,0 +1,44 @@
+"""Ways of moving experience: each a source that plays with the parameters last published.
+
+`single` plays here, `threads` on every core of this process, `processes` in workers of their own, `mpi` on many machines.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from ludus.runtimes.job import Job
+from ludus.types import Array, LudusError
+
+NAMES = ("single", "threads", "processes", "mpi")
+State = dict[str, dict[str, Array]]
+
+
+class Source(Protocol):
+    """Experience without end, made with the newest parameters."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+    def publish(self, params: Any, version: int) -> None: ...
+    def state(self) -> State:
+        """All that is needed to go on exactly, by worker: groups of arrays for a checkpoint."""
+        ...
+
+    def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None: ...
+    def close(self) -> None: ...
+
+
+def open_source(name: str, job: Job) -> Source:
+    """The source of this name."""
+    if name not in NAMES:
+        raise LudusError(f'unknown runtime "{name}"; known are {", ".join(NAMES)}')
+    if job.workers > 1 and not job.algorithm.mergeable:
+        raise LudusError(
+            f"{job.algorithm.method} keeps a model beside its table that cannot be merged: run it with --runtime single"
+        )
+    source: Source = importlib.import_module(f"ludus.runtimes.{name}").open_source(job)
+    return source
+
+
+__all__ = ["NAMES", "Job", "Source", "State", "open_source"]
