@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pathlib
+import re
 from typing import Any, Protocol
 
 from ludus.games import split_name
@@ -11,6 +13,9 @@ from ludus.types import Decision, LudusError, Spec, Step
 
 KINDS = ("perfect", "scripted", "random")
 """from the strongest kind to the one that every game has"""
+
+
+SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
 
 
 class Agent(Protocol):
@@ -22,13 +27,20 @@ class Agent(Protocol):
 
 
 def load(kind: str, game: str) -> Agent:
-    """The agent of this kind for a game; `best` is the strongest that needs no training."""
+    """The agent of this kind for a game; `best` is the strongest that needs no training, a path is one that was trained.
+
+    `mcts`, or `mcts(2000)` with another number of simulations, searches.
+    """
+    if "/" in kind or pathlib.Path(kind).is_dir():
+        return importlib.import_module("ludus.agents.trained").load(kind, game)
+    if search := SEARCH.fullmatch(kind):
+        return importlib.import_module("ludus.agents.search.mcts").MCTS(simulations=int(search[1] or 400))
     name = game if ":" in game else split_name(game)[0]
     offered = kinds_for(name)
     if kind == "best":
         kind = offered[0]
     if kind not in KINDS:
-        raise LudusError(f'unknown agent "{kind}"; known are best, {", ".join(KINDS)}')
+        raise LudusError(f'unknown agent "{kind}"; known are best, {", ".join(KINDS)}, mcts, and the folder of a run')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
     home = "ludus.agents.random" if kind == "random" else f"ludus.agents.{kind}.{name}"

@@ -24,6 +24,8 @@ LINE = 64
 """bytes of a cache line"""
 LARGEST_NUMBERED = 2**24
 """positions; a larger space is hashed, because only a small part of it is ever seen"""
+SMALLEST = 2**12
+"""rows that a hashed table begins with"""
 SLOT = np.dtype([("key", np.uint64), ("place", np.int64)])
 UNIT = 2.0**-32
 Fields = tuple[tuple[str, Any], ...]
@@ -75,12 +77,12 @@ def row_dtype(actions: int, extra: Fields = ()) -> np.dtype[Any]:
     """Values, what a method wants beside each of them, and the visits; padded to whole cache lines."""
     fields = [("values", np.float32), *extra]
     inside = sum(np.dtype(kind).itemsize * actions for _, kind in fields)
-    size = -(-(inside + 4) // LINE) * LINE
+    size = -(-(inside + 8) // LINE) * LINE
     offsets = np.cumsum([0, *(np.dtype(kind).itemsize * actions for _, kind in fields)])[:-1].tolist()
     names = [name for name, _ in fields]
     formats: list[Any] = [(kind, (actions,)) for _, kind in fields]
-    return np.dtype({"names": [*names, "visits"], "formats": [*formats, np.float32],
-                     "offsets": [*offsets, size - 4], "itemsize": size})  # fmt: skip
+    return np.dtype({"names": [*names, "visits"], "formats": [*formats, np.uint64],
+                     "offsets": [*offsets, size - 8], "itemsize": size})  # fmt: skip
 
 
 class Table:
@@ -90,7 +92,7 @@ class Table:
     (the rows then lie in that order themselves). `used[0]` says how many there are.
     """
 
-    def __init__(self, count: int, actions: int, extra: Fields = (), capacity: int = 2**12) -> None:
+    def __init__(self, count: int, actions: int, extra: Fields = (), capacity: int = SMALLEST) -> None:
         self.count, self.actions, self.extra = count, actions, extra
         self.used = np.zeros(1, np.int64)
         self._allocate(count or capacity)
@@ -136,7 +138,7 @@ class Table:
         """The rows in use as plain arrays, for a checkpoint."""
         rows = self.rows[self.places]
         columns = {name: np.ascontiguousarray(rows[name]) for name in rows.dtype.names or ()}
-        return {"known": self.known[: len(self)].copy(), "count": np.array([self.count, len(self.rows)]), **columns}
+        return {"known": self.known[: len(self)].copy(), "count": np.array([self.count]), **columns}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Array], actions: int, extra: Fields = ()) -> Self:
@@ -145,10 +147,10 @@ class Table:
         missing = {"known", "count", *names} - set(state)
         if missing:
             raise LudusError(f"this is not a table of this method: it lacks {', '.join(sorted(missing))}")
-        count, capacity = (int(number) for number in state["count"])
-        used = len(state["known"])
+        count, used = int(state["count"][0]), len(state["known"])
         places = np.arange(used) if count == 0 else state["known"].astype(np.int64)
-        if capacity < used or (used and not 0 <= int(places.min()) <= int(places.max()) < capacity):
+        capacity = count or 2 ** math.ceil(math.log2(max(used, SMALLEST)))
+        if count < 0 or (used and not 0 <= int(places.min()) <= int(places.max()) < capacity):
             raise LudusError(
                 "this table is damaged: it knows positions that it has no room for; take another checkpoint"
             )

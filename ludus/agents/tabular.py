@@ -88,4 +88,4 @@ def find_all(rows, index, codes, lows, weights, seats, apart, count, places):
             places[i] = index[slot].place if index[slot].key == key else -1
         else:
             place = numbered(codes, lows, weights, i) + (count * seats[i] if apart else 0)
-            places[i] = place if rows[place].visits > 0.0 else -1
+            places[i] = place if rows[place].visits > 0 else -1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,6 +42,19 @@ class AnyPool(Protocol):
     def describe(self, row: int = 0) -> str: ...
     def scene(self, row: int = 0, seat: int = -1) -> Array: ...
     def close(self) -> None: ...
+
+
+class Identity(NamedTuple):
+    """What a checkpoint remembers a game by."""
+
+    full_name: str
+    fingerprint: str
+
+
+def identity_of(pool: AnyPool) -> Identity:
+    """The full name and the fingerprint of a pool's game, whoever wrote it."""
+    game: Any = pool.game if isinstance(pool, Pool) else pool
+    return Identity(game.full_name, game.fingerprint)
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:

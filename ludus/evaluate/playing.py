@@ -21,6 +21,8 @@ Tell = Callable[[str, int, int], None]
 """hears what is played, how many games are done and how many there are"""
 Player = tuple[Agent, Any]
 """an agent and its parameters"""
+LONGEST = 10_000
+"""steps after which a game is cut off: what an agent does for so long it would do for ever"""
 
 
 class Played(NamedTuple):
@@ -70,7 +72,10 @@ def play(
         deciding = np.repeat((pool.status == PLAYING) & (row_games < games), pool.spec.views)
         sitting = seating[np.repeat(row_games, pool.spec.views) % len(seating), step.seat]
         step = pool.advance(decide(table, pool.spec, step, deciding, sitting))
-        before, ended = counts.done, counts.add(row_games, step, pool.status)
+        status = np.where((pool.status == PLAYING) & (counts.steps + 1 >= LONGEST), CUT, pool.status)
+        before, ended = counts.done, counts.add(row_games, step, status)
+        if (endless := ended & (pool.status == PLAYING)).any():
+            step = pool.reset(rows=endless)
         if tell and counts.done > before:
             tell(pool.name, counts.done, games)
         row_games[ended] += pool.rows

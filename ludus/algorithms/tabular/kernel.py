@@ -113,7 +113,7 @@ def prepare(b, i, seat, view, place):
         legal(b.states[i], seat, mask)
     for action in range(ACTIONS):
         row.values[action] = np.float32(0.0) if mask[action] else ILLEGAL
-    row.visits = 1.0
+    row.visits = 1
 
 
 @part
@@ -147,7 +147,7 @@ def locate(b, i, seat, view, apart):
                 prepare(b, i, seat, view, place)
     else:
         place = number(b, view, seat, apart)
-        if b.rows[place].visits == 0.0:
+        if b.rows[place].visits == 0:
             if cut:
                 place = np.int64(-1)
             else:
@@ -175,7 +175,7 @@ def judge(b, desk, owner, t, dice, reward, place, action, best, sign, ended):
     if desk.pending:
         bits = mix(dice - np.uint64(t) * GOLDEN - np.uint64(owner))
         backup(b, desk, b.settings[0], ACTIONS, reward, place, action, best, sign, ended, bits)
-        b.rows[desk.place].visits += np.float32(1.0)
+        b.rows[desk.place].visits += np.uint64(1)
         b.tally[UPDATES] += 1.0
 
 

@@ -23,21 +23,18 @@ def merge(table: Table, replicas: Sequence[Table]) -> list[Array]:
     mappings = [adopt(table, replica) for replica in replicas]
     if not replicas:
         return mappings
-    places = table.places
-    before = table.rows[places]["visits"].copy()
-    weights = [weigh(table, replica, mapping) for replica, mapping in zip(replicas, mappings, strict=True)]
+    places, used = table.places, len(table)
+    orders = np.zeros(len(table.rows), np.int64)
+    orders[places] = np.arange(used)
+    visits = [weigh(table, replica, mapping) for replica, mapping in zip(replicas, mappings, strict=True)]
     for name in (field for field in table.rows.dtype.names or () if field != "visits"):
-        base = np.ascontiguousarray(table.rows[name], np.float32)
-        total, weight = np.zeros(base.shape), np.zeros(base.shape)
-        for replica, mapping, visits in zip(replicas, mappings, weights, strict=True):
-            theirs = np.ascontiguousarray(replica.rows[name], np.float32)
-            gather(base, theirs, mapping, visits, total, weight, name in ADDED)
-        spread(base, total, weight, places, name in ADDED)
-        table.rows[name][places] = base[places]
-    visits = np.zeros(len(table.rows), np.float32)
-    for mapping, seen in zip(mappings, weights, strict=True):
-        visits[mapping] += seen
-    table.rows["visits"][places] = before + visits[places]
+        base, added = table.rows[name], name in ADDED
+        total, weight = np.zeros((used, table.actions)), np.zeros((used, table.actions))
+        for replica, mapping, seen in zip(replicas, mappings, visits, strict=True):
+            gather(base, replica.rows[name], mapping, replica.places, orders, seen, total, weight, added)
+        spread(base, total, weight, places, added)
+    for mapping, seen in zip(mappings, visits, strict=True):
+        table.rows["visits"][mapping] += seen
     return mappings
 
 
@@ -67,7 +64,7 @@ def enter_all(rows, known, index, used, their_rows, their_known, mapping, hashed
             place = used[0] if new else index[slot].place
         else:
             place = np.int64(key)
-            new = rows[place].visits == 0.0
+            new = rows[place].visits == 0
         if new:
             if hashed:
                 index[slot].key = key
@@ -78,32 +75,33 @@ def enter_all(rows, known, index, used, their_rows, their_known, mapping, hashed
             for action in range(len(mine.values)):
                 legal = theirs.values[action] >= ANY_LEGAL
                 mine.values[action] = np.float32(0.0) if legal else theirs.values[action]
-            mine.visits = 1.0
+            mine.visits = 1
         mapping[number] = place
 
 
 @kernel
-def gather(base, theirs, mapping, visits, total, weight, added):
-    """Sum up what one replica has to say of a field; `theirs` is in the order of its own rows."""
+def gather(base, theirs, mapping, their_places, orders, visits, total, weight, added):
+    """Sum up what one replica has to say of a field."""
     for number in range(len(mapping)):
-        place = mapping[number]
-        row = number if len(theirs) == len(mapping) else place
-        for action in range(base.shape[1]):
-            value = np.float64(theirs[row, action])
-            change = value - np.float64(base[place, action])
-            if change != 0.0:
-                share = 1.0 if added else np.float64(visits[number])
-                total[place, action] += share * (change if added else value)
-                weight[place, action] += share
+        if visits[number] > 0:
+            place = mapping[number]
+            order = orders[place]
+            share = 1.0 if added else np.float64(visits[number])
+            for action in range(base.shape[1]):
+                value = np.float64(theirs[their_places[number], action])
+                change = value - np.float64(base[place, action])
+                if change != 0.0:
+                    total[order, action] += share * (change if added else value)
+                    weight[order, action] += share
 
 
 @kernel
 def spread(base, total, weight, places, added):
+    """Write the sums into the table."""
     for number in range(len(places)):
-        place = places[number]
         for action in range(base.shape[1]):
-            if weight[place, action] > 0.0:
+            if weight[number, action] > 0.0:
                 if added:
-                    base[place, action] += np.float32(total[place, action])
+                    base[places[number], action] += np.float32(total[number, action])
                 else:
-                    base[place, action] = np.float32(total[place, action] / weight[place, action])
+                    base[places[number], action] = np.float32(total[number, action] / weight[number, action])

@@ -1,21 +1,16 @@
-"""`ludus …`: parse, call, print. No logic lives here."""
+"""`ludus games`, `show`, `play`, `new`, `check`, `golden`, `warmup`, `demo`."""
 
 from __future__ import annotations
 
-import contextlib
-import json as json_module
 import pathlib
 import sys
 import time
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
+from ludus.cli.application import GameName, app, print_json
 from ludus.types import LudusError
-
-app = tyro.extras.SubcommandApp()
-GameName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
 
 
 @app.command(name="games")
@@ -29,7 +24,7 @@ def list_games(json: bool = False) -> None:
 
     found = [games.load(name) for name in games.names()]
     if json:
-        _print_json({"games": [_facts(game, agents.kinds_for(game.name)) for game in found]})
+        print_json({"games": [_facts(game, agents.kinds_for(game.name)) for game in found]})
         return
     for game in found:
         print(f"{game.name:<12} {game.summary}")
@@ -44,7 +39,7 @@ def show(
     seed: int = 0,
     steps: int = 200,
     out: pathlib.Path | None = None,
-    agent: Literal["best", "perfect", "scripted", "random"] = "best",
+    agent: str = "best",
     scale: float = 1.0,
     columns: int = 80,
     json: bool = False,
@@ -56,7 +51,7 @@ def show(
         seed: Which game of all possible ones.
         steps: How long to watch.
         out: The picture to write; its ending says which kind.
-        agent: Who plays.
+        agent: Who plays: best, perfect, scripted, random, mcts, or the folder of a run.
         scale: Size of the picture in the file, from 0.1 to 4.
         columns: Width of the picture in the terminal.
         json: Print how it went as one JSON object.
@@ -74,7 +69,7 @@ def show(
         print(f"ludus: drawing {len(result.frames) if moving else 1} frame(s) …", file=sys.stderr)
         pictures.save(out, result.frames, result.frame, scale=scale)
     if json:
-        _print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
+        print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
     elif out is None:
         _animate(result.frames, result.frame, columns)
         print(result.text)
@@ -86,7 +81,7 @@ def show(
 def play(
     game: GameName,
     /,
-    against: Literal["best", "perfect", "scripted", "random"] = "best",
+    against: str = "best",
     seat: int = 0,
     seed: int | None = None,
 ) -> None:
@@ -94,7 +89,7 @@ def play(
 
     Args:
         game: Name of the game.
-        against: Who has the other seats.
+        against: Who has the other seats: best, perfect, scripted, random, mcts, or the folder of a run.
         seat: Your seat; seat 0 begins.
         seed: Makes chance and the opponent repeatable.
     """
@@ -128,7 +123,7 @@ def check(game: GameName, /, json: bool = False) -> None:
 
     findings = conformance.check_game(game)
     if json:
-        _print_json({"game": game, "findings": [finding._asdict() for finding in findings]})
+        print_json({"game": game, "findings": [finding._asdict() for finding in findings]})
     else:
         for finding in findings:
             print(f"{'ok  ' if finding.passed else 'FAIL'} {finding.check}: {finding.sentence}")
@@ -189,61 +184,6 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
         print(f"{name:<12} {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
 
 
-@app.command
-def bench(
-    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect"], tyro.conf.Positional],
-    /,
-    game: str | None = None,
-    rows: int = 2048,
-    rounds: int = 5,
-    json: bool = False,
-) -> None:
-    """Measure, with a table or one JSON object.
-
-    Args:
-        suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, or the perfect player.
-        game: Only this game.
-        rows: How many games at once.
-        rounds: How many rounds; the median counts.
-        json: Print one JSON object instead of a table.
-    """
-    from ludus import bench as benchmarks
-
-    with _progress_bar() as tell:
-        results = list(_suite(suite, game, rows, rounds, tell))
-    if json:
-        _print_json(benchmarks.as_json(results))
-        return
-    for result in results:
-        print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
-
-
-def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> Any:
-    from ludus.bench import gymnasium, perfect, pool, startup
-
-    if rounds < 1:
-        raise LudusError(f"a benchmark needs at least one round, not {rounds}")
-    if suite == "pool":
-        return pool.suite(game, rows, rounds, tell)
-    if suite == "startup":
-        return startup.suite(game, rounds, tell)
-    if suite == "perfect":
-        return perfect.suite(rounds, tell)
-    return gymnasium.suite(rounds, tell)
-
-
-@contextlib.contextmanager
-def _progress_bar() -> Iterator[Any]:
-    """A bar on the error stream, where it does not mix with what a program may read."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("measuring …", total=None)
-        yield lambda what, done, total: bar.update(task, description=f"{what} …", completed=done, total=total)
-        bar.update(task, description="measured", completed=1, total=1)
-
-
 def _facts(game: Any, kinds: list[str]) -> dict[str, Any]:
     spec = game.spec
     facts = {"name": game.name, "title": game.title, "summary": game.summary, "seats": spec.seats, "turns": spec.turns}
@@ -266,27 +206,3 @@ def _animate(frames: list[Any], frame: tuple[int, int], columns: int) -> None:
 
 def _short(numbers: list[float]) -> str:
     return ", ".join(f"{number:g}" for number in numbers[:6]) + (" …" if len(numbers) > 6 else "")
-
-
-def _print_json(value: Any) -> None:
-    print(json_module.dumps(value))
-
-
-def main() -> None:
-    """Errors that the user can mend are one sentence; --traceback shows the rest."""
-    arguments = [argument for argument in sys.argv[1:] if argument != "--traceback"]
-    try:
-        app.cli(prog="ludus", args=arguments)
-    except LudusError as error:
-        if "--traceback" in sys.argv:
-            raise
-        print(f"ludus: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,77 @@
+"""Agents that were trained: a run's folder, or one of its checkpoints, as a player like any other."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import dataclass
+from typing import Any
+
+from ludus import checkpoint
+from ludus.agents.table import Table
+from ludus.agents.tabular import TabularAgent
+from ludus.bridges import AnyPool, identity_of, open_pool
+from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """An agent that brings its parameters along."""
+
+    agent: Any
+    params: Any
+    path: pathlib.Path
+    manifest: checkpoint.Manifest
+
+    def init(self, spec: Spec, key: Any) -> Any:
+        return self.params
+
+    def memory(self, rows: int) -> Any:
+        return self.agent.memory(rows)
+
+    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+        return self.agent.act(params, memory, step, key)
+
+    def choices(self, params: Any, step: Step) -> Array:
+        """[N, A] every action that it may choose."""
+        choices: Array = self.agent.choices(params, step)
+        return choices
+
+
+def load(path: str | pathlib.Path, game: str | None = None) -> Trained:
+    """The newest checkpoint of a run, or the one given; for `game`, if that is another track of the same game."""
+    folder = newest_in(pathlib.Path(path))
+    stored = checkpoint.load(folder)
+    pool = open_pool(game or stored.manifest.game, 1, 0, threads=1)
+    try:
+        checkpoint.check_game(stored, identity_of(pool))
+        agent, params = restore(stored, pool)
+    finally:
+        pool.close()
+    return Trained(agent, params, folder, stored.manifest)
+
+
+def newest_in(path: pathlib.Path) -> pathlib.Path:
+    """The checkpoint that a path means: itself, or the newest of the run in that folder."""
+    if (path / checkpoint.MANIFEST).is_file():
+        return path
+    if not path.is_dir():
+        raise LudusError(f'there is no run "{path}"; ludus runs lists those that there are')
+    newest = checkpoint.newest(path / "checkpoints") or checkpoint.newest(path)
+    if newest is None:
+        raise LudusError(f'"{path}" holds no checkpoint yet; let ludus train --resume "{path}" go on')
+    return newest
+
+
+def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
+    """The agent and the parameters of a checkpoint."""
+    kind = stored.manifest.agent["kind"]
+    if kind != "tabular":
+        raise LudusError(f'this checkpoint holds an agent of the kind "{kind}"; this version of ludus knows tabular')
+    if not isinstance(pool.spec.actions, Discrete) or "params" not in stored.arrays:
+        raise LudusError("this checkpoint holds no table, though it says so; take another checkpoint")
+    agent = TabularAgent.of(pool, str(stored.manifest.agent.get("tables", "shared")))
+    table = Table.from_state(stored.arrays["params"], pool.spec.actions.n, extra=())
+    expected = agent.positions.count * (pool.spec.seats if agent.apart else 1)
+    if table.count != expected:
+        raise LudusError(f"this table has {table.count:,} positions and the game {expected:,}; take another checkpoint")
+    return agent, table

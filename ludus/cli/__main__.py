@@ -1,0 +1,5 @@
+"""`python -m ludus.cli`."""
+
+from ludus.cli import main
+
+main()

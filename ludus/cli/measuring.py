@@ -1,0 +1,53 @@
+"""`ludus bench`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from ludus.cli.application import app, print_json, progress_bar
+from ludus.types import LudusError
+
+
+@app.command
+def bench(
+    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect"], tyro.conf.Positional],
+    /,
+    game: str | None = None,
+    rows: int = 2048,
+    rounds: int = 5,
+    json: bool = False,
+) -> None:
+    """Measure, with a table or one JSON object.
+
+    Args:
+        suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, or the perfect player.
+        game: Only this game.
+        rows: How many games at once.
+        rounds: How many rounds; the median counts.
+        json: Print one JSON object instead of a table.
+    """
+    from ludus import bench as benchmarks
+
+    with progress_bar() as tell:
+        results = list(_suite(suite, game, rows, rounds, tell))
+    if json:
+        print_json(benchmarks.as_json(results))
+        return
+    for result in results:
+        print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
+
+
+def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> Any:
+    from ludus.bench import gymnasium, perfect, pool, startup
+
+    if rounds < 1:
+        raise LudusError(f"a benchmark needs at least one round, not {rounds}")
+    if suite == "pool":
+        return pool.suite(game, rows, rounds, tell)
+    if suite == "startup":
+        return startup.suite(game, rounds, tell)
+    if suite == "perfect":
+        return perfect.suite(rounds, tell)
+    return gymnasium.suite(rounds, tell)

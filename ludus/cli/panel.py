@@ -1,0 +1,74 @@
+"""The live panel of a training run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+LINE_SECONDS = 5.0
+"""between two lines, where nobody can watch a panel"""
+
+
+@contextmanager
+def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
+    """A function that shows a report: a panel in a terminal, a line now and then in a file, nothing if quiet."""
+    if quiet:
+        yield lambda report: None
+    elif stream.isatty():
+        from rich.console import Console
+        from rich.live import Live
+
+        with Live(console=Console(file=stream), refresh_per_second=4) as live:
+            yield lambda report: live.update(picture(report))
+    else:
+        last = [0.0]
+
+        def line(report: Any) -> None:
+            if report.finished or time.monotonic() - last[0] >= LINE_SECONDS:
+                last[0] = time.monotonic()
+                print(in_one_line(report), file=stream, flush=True)
+
+        yield line
+
+
+def picture(report: Any) -> Any:
+    """What is worth knowing at a glance."""
+    from rich.panel import Panel
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    from ludus.plots import spark
+
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts(report).items():
+        grid.add_row(f"[dim]{name}[/dim]", value)
+    if report.scores:
+        grid.add_row("[dim]scores[/dim]", spark(report.scores))
+    grid.add_row("", ProgressBar(total=report.run.steps, completed=min(report.steps, report.run.steps), width=40))
+    title = f"{report.folder.name}: {report.run.algorithm} on {report.run.game}"
+    return Panel(grid, title=title, title_align="left", expand=False)
+
+
+def in_one_line(report: Any) -> str:
+    return f"{report.folder.name}: " + ", ".join(f"{name} {value}" for name, value in facts(report).items())
+
+
+def facts(report: Any) -> dict[str, str]:
+    """Steps, speed, score, rates, time left: as texts."""
+    left = (report.run.steps - report.steps) / report.rate if report.rate else 0.0
+    shown = {"steps": f"{report.steps:,} of {report.run.steps:,}", "speed": f"{short(report.rate)} steps/s"}
+    if report.score is not None:
+        shown["score"] = f"{report.score.estimate:.4g} ({report.score.low:.4g} to {report.score.high:.4g})"
+    for name in ("return", "return/seat0", "length", "positions", "exploration", "learning_rate"):
+        if name in report.metrics:
+            shown[name.replace("_", " ")] = f"{report.metrics[name]:.4g}"
+    return shown | {"time left": f"{left:.0f} s" if left > 0 else "none"}
+
+
+def short(number: float) -> str:
+    for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{suffix}"
+    return f"{number:.3g}"

@@ -1,0 +1,279 @@
+"""`ludus train`, `runs`, `evaluate`, `inspect`."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import tyro
+
+from ludus.cli.application import app, print_json
+from ludus.types import LudusError
+
+Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+
+
+@dataclass(frozen=True)
+class Outer:
+    """What is not a setting of the run itself."""
+
+    resume: pathlib.Path | None = None
+    """go on with the run in this folder, exactly where its newest checkpoint was saved"""
+    out: pathlib.Path = pathlib.Path("runs")
+    """where the folders of runs lie"""
+    json: bool = False
+    """print one JSON object at the end instead of a live panel"""
+
+
+@app.command(name="train")
+def _train() -> None:
+    """Train an agent: ludus train tictactoe --algorithm q_learning. Its flags: ludus train GAME --help."""
+
+
+def train(arguments: list[str]) -> None:
+    """Read the flags in two steps, because defaults come from the preset of game and algorithm; then train."""
+    outer, rest = tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
+    if outer.resume is not None:
+        _carry_on(outer, rest)
+        return
+    game = next((word for word in rest if not word.startswith("-")), None)
+    if game is None:
+        if {"-h", "--help"} & set(rest):
+            tyro.cli(tyro.conf.OmitArgPrefixes[_run_kind("q_learning")], prog="ludus train", args=["--help"])
+        raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
+    from ludus import config, runs
+
+    preset = config.resolve(game, _value_of("--algorithm", rest))
+    kind = tyro.conf.OmitArgPrefixes[_run_kind(preset.algorithm)]
+    run = tyro.cli(kind, prog="ludus train", description=_help(), args=rest, default=preset)
+    if run.runtime == "mpi" and _serves_as_a_rank():
+        return
+    folder, run = runs.start(run, outer.out)
+    _watch(folder, run, outer.json, resume=False)
+
+
+def _carry_on(outer: Outer, rest: list[str]) -> None:
+    from ludus import config
+    from ludus.runs.folder import SETTINGS
+
+    assert outer.resume is not None
+    run = config.read(outer.resume / SETTINGS)
+    if rest:
+        # Only how long it goes on may change: with anything else it would not be the same run.
+        longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps))
+        run = dataclasses.replace(run, steps=longer.steps)
+    if run.runtime == "mpi" and _serves_as_a_rank():
+        return
+    _watch(outer.resume, run, outer.json, resume=True)
+
+
+@dataclass(frozen=True)
+class Longer:
+    """What may change when a run goes on."""
+
+    steps: int
+    """decisions to learn from, in all"""
+
+
+def _run_kind(algorithm: str) -> Any:
+    from ludus import algorithms
+    from ludus.config import Run
+
+    return Run[algorithms.settings_kind(algorithm)]
+
+
+def _help() -> str:
+    return "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json. Ctrl-C stops and saves."
+
+
+def _value_of(flag: str, arguments: list[str]) -> str | None:
+    for index, word in enumerate(arguments):
+        if word == flag and index + 1 < len(arguments):
+            return arguments[index + 1]
+        if word.startswith(f"{flag}="):
+            return word.removeprefix(f"{flag}=")
+    return None
+
+
+def _serves_as_a_rank() -> bool:
+    """Whether this process is a worker of mpiexec; if so, it has worked when this returns."""
+    from ludus.runtimes import mpi
+
+    if mpi.rank() == 0:
+        return False
+    mpi.serve()
+    return True
+
+
+def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
+    """Carry out a run with a live panel, or a line now and then where nobody watches."""
+    from ludus import runs
+    from ludus.cli.panel import panel
+
+    last = None
+    with _stopping() as stop, panel(sys.stderr, quiet=json) as show:
+        for last in runs.carry_out(folder, run, stop.is_set, resume):
+            show(last)
+    assert last is not None
+    if json:
+        print_json(_facts(last))
+        return
+    score = (
+        ""
+        if last.score is None
+        else f", score {last.score.estimate:.4g} ({last.score.low:.4g} to {last.score.high:.4g})"
+    )
+    print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{score}")
+    if last.steps < run.steps:
+        print(f"stopped and saved; go on with: ludus train --resume {folder}")
+
+
+def _facts(report: Any) -> dict[str, Any]:
+    score = None if report.score is None else report.score._asdict()
+    facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
+    return facts | {"metrics": report.metrics, "checkpoint": None if report.saved is None else str(report.saved)}
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """The first Ctrl-C (or SIGTERM) asks for a clean end; the second one is not asked."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        print("\nludus: stopping after this chunk and saving; once more to stop at once", file=sys.stderr)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@app.command(name="runs")
+def list_runs(
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    out: pathlib.Path = pathlib.Path("runs"),
+    plot: pathlib.Path | None = None,
+    json: bool = False,
+) -> None:
+    """List training runs and how they stand, and draw their scores together.
+
+    Args:
+        names: Only these runs.
+        out: Where the folders of runs lie.
+        plot: Draw the scores of all of them over their steps into this PNG.
+        json: Print one JSON object instead.
+    """
+    from ludus.runs import score_series
+    from ludus.runs.folder import list_runs as summaries
+
+    wanted = [pathlib.Path(name).name for name in names]
+    found = [summary for summary in summaries(out) if not wanted or summary.name in wanted]
+    missing = set(wanted) - {summary.name for summary in found}
+    if missing:
+        raise LudusError(f'there is no run "{min(missing)}" in "{out}"; ludus runs lists those that there are')
+    if json:
+        print_json({"runs": [summary._asdict() for summary in found]})
+    elif not found:
+        print(f'no runs in "{out}" yet; start one: ludus train tictactoe')
+    for summary in [] if json else found:
+        score = (
+            "      no score"
+            if summary.score is None
+            else f"{summary.score:8.4g} ± {(summary.high - summary.low) / 2:.2g}"
+        )
+        share = f"{summary.steps:>13,} of {summary.of:,}"
+        print(f"{summary.name:<28} {summary.algorithm:<20} {share:<28} {score:<18} {summary.seconds:8.1f} s")
+    if plot is not None:
+        from ludus import plots
+
+        plots.curves(plot, [score_series(out / summary.name) for summary in found], "scores", "steps", "score")
+
+
+@app.command
+def evaluate(
+    run: Folder, /, games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False
+) -> None:
+    """Let a trained agent play greedily, and tell its score with a confidence interval.
+
+    Args:
+        run: The folder of a run, or of one of its checkpoints.
+        games: How many games.
+        against: Who plays the other seats: random, perfect, scripted, mcts, or the folder of a run.
+        seed: Makes the games repeatable.
+        lines: Prove instead of sampling: every line of play of every opponent, from each seat (small games).
+        json: Print one JSON object instead.
+    """
+    from ludus import agents
+    from ludus import evaluate as evaluation
+    from ludus.agents import trained
+
+    agent = trained.load(run)
+    name = agent.manifest.game
+    if lines:
+        _print_lines(evaluation.exhaustive(name, agent, agent.params), run, json)
+        return
+    seats = agent.agent.spec.seats
+    if seats == 1:
+        score = evaluation.score(name, agent, agent.params, games, seed)
+        facts: dict[str, Any] = {
+            "games": games,
+            "score": score.interval._asdict(),
+            "length": float(score.lengths.mean()),
+        }
+    else:
+        opponent = agents.load(against, name)
+        players = [(agent, agent.params), (opponent, opponent.init(agent.agent.spec, seed))]
+        result = evaluation.match(name, players, games, seed)
+        facts = {"games": games, "score": result.interval._asdict(), "against": against, "wins": result.wins}
+        facts |= {"draws": result.draws, "losses": result.losses}
+    if json:
+        print_json({"run": str(run), "checkpoint": str(agent.path), "game": name, **facts})
+        return
+    low, high = facts["score"]["low"], facts["score"]["high"]
+    print(f"{name}: {facts['score']['estimate']:.4f} ({low:.4f} to {high:.4f}, 95 %) over {games} games", end="")
+    print(
+        f" against {against}: {facts['wins']} won, {facts['draws']} drawn, {facts['losses']} lost" if seats > 1 else ""
+    )
+
+
+def _print_lines(found: Any, run: pathlib.Path, json: bool) -> None:
+    if json:
+        print_json(
+            {"run": str(run), "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
+        )
+        return
+    for seat in found.seats:
+        print(f"seat {seat.seat}: {seat.positions:,} positions, {seat.lines:,} lines, worst result {seat.worst:g}")
+        if seat.worst < 0:
+            print(f"        lost by {' '.join(seat.line)}")
+
+
+@app.command
+def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bool = False) -> None:
+    """Show what a checkpoint holds and, for a table, what it thinks of a position.
+
+    Args:
+        run: The folder of a run, or of one of its checkpoints.
+        moves: The moves that lead to the position, by their names; none: the opening.
+        seed: Which game, where there is chance.
+        json: Print one JSON object instead.
+    """
+    from ludus import inspection
+
+    facts = inspection.inspect(run, moves, seed)
+    if json:
+        print_json(facts)
+    else:
+        print(inspection.as_text(facts))

@@ -1,0 +1,164 @@
+"""The settings of a run: defaults < preset of the game < flags. Nothing else knows about TOML.
+
+A preset is `presets/<game>.toml`: settings for the game at the top, then a section for an algorithm where it wants others.
+`run.toml` in a run's folder holds every setting that the run was made with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import pathlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import tyro
+
+from ludus import algorithms
+from ludus.types import LudusError
+
+PRESETS = pathlib.Path(__file__).with_name("presets")
+LARGEST_FILE = 2**16
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Run(Generic[Settings]):
+    """A training run."""
+
+    game: Annotated[str, tyro.conf.Positional]
+    """what is played: tictactoe, gymnasium:Taxi-v4, discretize:cartpole(bins=8)"""
+    settings: Settings
+    """of the algorithm"""
+    steps: int = 10_000_000
+    """decisions to learn from, in all"""
+    rows: int = 64
+    """games at once, in each worker"""
+    seed: int = 0
+    """the same seed and settings end in the same result"""
+    runtime: Literal["single", "threads", "processes", "mpi"] = "single"
+    """where it is played: here, on all cores, in processes, on the ranks of mpiexec"""
+    workers: int = 0
+    """how many play side by side; 0: one a core (threads, processes), one a rank (mpi)"""
+    mode: Literal["reduce", "server"] = "reduce"
+    """of mpi: tables are merged, or rank 0 learns what the others play"""
+    chunk: int = 0
+    """decisions of a worker between two merges; 0: a million, or some thousands where Python steps the games"""
+    evaluations: int = 20
+    """how often the score is taken, over the whole run"""
+    games: int = 400
+    """games a score is taken from"""
+    checkpoint_seconds: float = 30.0
+    """seconds between checkpoints"""
+    keep: int = 3
+    """newest checkpoints that stay, beside the best"""
+    log: tuple[Literal["tensorboard", "wandb"], ...] = ()
+    """where metrics go besides metrics.jsonl"""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "rows", "games", "keep"):
+            if getattr(self, name) < 1:
+                raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
+        for name in ("workers", "chunk", "evaluations", "checkpoint_seconds"):
+            if getattr(self, name) < 0:
+                raise LudusError(f"{name} is 0 or more, not {getattr(self, name)}")
+
+    @property
+    def algorithm(self) -> str:
+        name: str = getattr(self.settings, "method")  # noqa: B009  (of whatever algorithm this is)
+        return name
+
+
+def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
+    """The settings for a game before any flag: its preset, or defaults where it has none."""
+    preset = _read_toml(path) if (path := preset_path(game)).is_file() else {}
+    sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
+    chosen = algorithm or str(preset.get("algorithm", "q_learning"))
+    merged = preset | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
+    return from_dict(merged, f"the preset {path.name}")
+
+
+def preset_path(game: str) -> pathlib.Path:
+    """`presets/gymnasium_Taxi-v4.toml` of `gymnasium:Taxi-v4(is_rainy=true)`."""
+    return PRESETS / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', game.partition('(')[0])}.toml"
+
+
+def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
+    """A run from flat settings; unknown names are errors."""
+    kind = algorithms.settings_kind(str(values.get("algorithm", "q_learning")))
+    ours = {field.name for field in dataclasses.fields(Run)} - {"settings"}
+    theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
+    for name in values:
+        if name not in ours | theirs | {"algorithm"}:
+            close = difflib.get_close_matches(name, ours | theirs, 1)
+            hint = f'; did you mean "{close[0]}"?' if close else ""
+            raise LudusError(f'{where} has an unknown setting "{name}"{hint}')
+    settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
+    common = {name: values[name] for name in ours & set(values)}
+    return Run(settings=_typed(kind, settings, where), **_checked(Run, common, where))
+
+
+def to_dict(run: Run[Any]) -> dict[str, Any]:
+    """Every setting, flat; `from_dict` of it gives the same run."""
+    common = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.name != "settings"}
+    settings = dataclasses.asdict(run.settings)
+    return {"game": common.pop("game"), "algorithm": settings.pop("method"), **common, **settings}
+
+
+def to_toml(run: Run[Any]) -> str:
+    """The same as a file."""
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in to_dict(run).items())
+
+
+def read(path: pathlib.Path) -> Run[Any]:
+    """The run that a run.toml tells of."""
+    if not path.is_file():
+        raise LudusError(f'"{path.parent}" is not the folder of a run: it has no {path.name}')
+    return from_dict(_read_toml(path), f'"{path}"')
+
+
+def _typed(kind: Any, values: dict[str, Any], where: str) -> Any:
+    return kind(**_checked(kind, values, where))
+
+
+def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
+    """The values as the fields want them: TOML has lists for tuples, and writes 1 where 1.0 is meant."""
+    checked = {}
+    for field in dataclasses.fields(kind):
+        if field.name not in values:
+            continue
+        value = values[field.name]
+        default = field.default if field.default is not dataclasses.MISSING else value
+        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        elif isinstance(default, str) and isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
+        elif isinstance(default, tuple) and isinstance(value, list):
+            value = tuple(value)
+        if type(value) is not type(default):
+            raise LudusError(f"{where}: {field.name} is {value!r}; it must be like {default!r}")
+        checked[field.name] = value
+    return checked
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    # A TOML string reads like a JSON string; numbers are written alike in both.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_toml(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+        if len(data) > LARGEST_FILE:
+            raise LudusError(f'"{path}" is too large for settings')
+        return tomllib.loads(data.decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise LudusError(f'cannot read the settings in "{path}": {error}') from None
