@@ -1,6 +1,7 @@
 """The settings of a run: defaults < preset of the game < flags. Nothing else knows about TOML.
 
-A preset is `presets/<game>.toml`: settings for the game at the top, then a section for an algorithm where it wants others.
+A preset is `presets/<game>.toml`: settings for the game at the top, then sections for an algorithm that wants others:
+[tabular] for all that learn tables, [sarsa] for one.
 `run.toml` in a run's folder holds every setting that the run was made with.
 """
 
@@ -78,7 +79,8 @@ def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
     preset = _read_toml(path) if (path := preset_path(game)).is_file() else {}
     sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
     chosen = algorithm or str(preset.get("algorithm", "q_learning"))
-    merged = preset | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
+    kind = algorithms.settings_kind(chosen).__name__.lower()
+    merged = preset | sections.get(kind, {}) | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
     return from_dict(merged, f"the preset {path.name}")
 
 

@@ -41,7 +41,8 @@ def as_text(facts: dict[str, Any]) -> str:
     """The same for people: facts, the position, and its actions from the best to the worst."""
     position = facts["position"]
     lines = [f"{name:<11} {facts[name]}" for name in ("checkpoint", "game", "algorithm", "steps", "score", "created")]
-    share = f"{facts['positions']:,} of {facts['rows']:,} rows, {facts['bytes'] / 2**20:.1f} MiB, {facts['visits']:,.0f} visits"
+    size = f"{facts['bytes'] / 2**20:.1f} MiB, {facts['visits']:,.0f} visits"
+    share = f"{facts['positions']:,} of {facts['rows']:,} rows, {size}"
     lines += [f"{'positions':<11} {share}", "", position["text"], ""]
     if not position["known"]:
         lines.append("this position was never seen; any legal move would be played")

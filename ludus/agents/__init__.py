@@ -27,7 +27,7 @@ class Agent(Protocol):
 
 
 def load(kind: str, game: str) -> Agent:
-    """The agent of this kind for a game; `best` is the strongest that needs no training, a path is one that was trained.
+    """The agent of this kind for a game; `best` is the strongest that needs no training, a path one that was trained.
 
     `mcts`, or `mcts(2000)` with another number of simulations, searches.
     """

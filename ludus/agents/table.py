@@ -34,7 +34,7 @@ Fields = tuple[tuple[str, Any], ...]
 class Positions(NamedTuple):
     """How an observation becomes the number of a row."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple's own method of this name is not missed
     """how many positions there are, 0 where they are hashed"""
     record: np.dtype[Any]
     code: np.dtype[Any]
@@ -60,15 +60,15 @@ def positions_of(name: str, observation: np.dtype[Any]) -> Positions:
                 f"{name}: its observation {field} is continuous, and a table needs numbered positions; "
                 f"train on discretize:{name} (see docs/algorithms/discretize.md), or choose a deep agent"
             )
-    codes = {kind.base.str for kind in fields.values()}
+    codes = [np.dtype(text) for text in {kind.base.str for kind in fields.values()}]
     ends = [[end.ravel().tolist() for end in bounds(observation, field)] for field in fields]
     lows = [int(low) for low, _ in ends for low in low]
     sizes = [int(high) - int(low) + 1 for pair in ends for low, high in zip(*pair, strict=True)]
     count = math.prod(sizes)
-    dense = len(codes) == 1 and observation.itemsize == len(sizes) * np.dtype(*codes).itemsize
+    dense = len(codes) == 1 and observation.itemsize == len(sizes) * codes[0].itemsize
     if dense and count <= LARGEST_NUMBERED:
         weights = [math.prod(sizes[:place]) for place in range(len(sizes))]
-        return Positions(count, bare(observation), np.dtype(*codes), np.array(lows), np.array(weights))
+        return Positions(count, bare(observation), codes[0], np.array(lows), np.array(weights))
     none = np.zeros(0, np.int64)
     return Positions(0, bare(observation), np.dtype(np.uint64), none, none)
 
@@ -202,7 +202,7 @@ def available_memory() -> int:
 
 
 @rule
-def numbered(codes, lows, weights, i):
+def numbered(codes: Any, lows: Any, weights: Any, i: Any) -> Any:
     """The row of a numbered observation: a number in mixed radix."""
     index = 0
     for place in range(codes.shape[1]):
@@ -211,7 +211,7 @@ def numbered(codes, lows, weights, i):
 
 
 @rule
-def fingerprint(codes, i, seat):
+def fingerprint(codes: Any, i: Any, seat: Any) -> Any:
     """64 bits that stand for what a seat sees, never 0, which marks a free slot."""
     key = FIRST + np.uint64(seat)
     for place in range(codes.shape[1]):
@@ -220,7 +220,7 @@ def fingerprint(codes, i, seat):
 
 
 @rule
-def slot_of(index, key):
+def slot_of(index: Any, key: Any) -> Any:
     """The slot of a key: its own, or the free one where it belongs. The index is never more than half full."""
     mask = np.int64(len(index) - 1)
     slot = np.int64(key >> S32) & mask
@@ -230,7 +230,7 @@ def slot_of(index, key):
 
 
 @kernel
-def fill_index(index, known, used):
+def fill_index(index: Any, known: Any, used: Any) -> Any:
     """Enter the first `used` keys."""
     for place in range(used):
         slot = index[slot_of(index, known[place])]
@@ -239,7 +239,7 @@ def fill_index(index, known, used):
 
 
 @part
-def highest(row, actions):
+def highest(row: Any, actions: Any) -> Any:
     """The largest value of a row."""
     # Four at a time: one chain of comparisons would wait for itself.
     a = ILLEGAL
@@ -257,14 +257,14 @@ def highest(row, actions):
 
 
 @part
-def improve(row, action, target, rate):
+def improve(row: Any, action: Any, target: Any, rate: Any) -> Any:
     """Q ← Q + rate (target - Q), reckoned in 64 bits and kept in 32, in every form of every method."""
     old = np.float64(row.values[action])
     row.values[action] = np.float32(old + rate * (target - old))
 
 
 @part
-def one_above(row, actions, threshold, bits):
+def one_above(row: Any, actions: Any, threshold: Any, bits: Any) -> Any:
     """One of the actions whose value reaches the threshold, each as likely as the other, without a branch."""
     count = 0
     for action in range(actions):
@@ -279,6 +279,6 @@ def one_above(row, actions, threshold, bits):
 
 
 @rule
-def unit(bits):
+def unit(bits: Any) -> Any:
     """The lower half of 64 random bits as a number from 0 up to 1; `scale` reads the upper half."""
     return np.float64(bits & np.uint64(0xFFFFFFFF)) * UNIT

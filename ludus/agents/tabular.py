@@ -80,7 +80,9 @@ def best_of(values: Array) -> Array:
 
 
 @kernel
-def find_all(rows, index, codes, lows, weights, seats, apart, count, places):
+def find_all(
+    rows: Any, index: Any, codes: Any, lows: Any, weights: Any, seats: Any, apart: Any, count: Any, places: Any
+) -> Any:
     for i in range(len(codes)):
         if count == 0:
             key = fingerprint(codes, i, seats[i] + 1 if apart else 0)
@@ -89,3 +91,26 @@ def find_all(rows, index, codes, lows, weights, seats, apart, count, places):
         else:
             place = numbered(codes, lows, weights, i) + (count * seats[i] if apart else 0)
             places[i] = place if rows[place].visits > 0 else -1
+
+
+@kernel
+def enter_all(
+    rows: Any, known: Any, index: Any, used: Any, codes: Any, lows: Any, weights: Any, count: Any, places: Any
+) -> Any:
+    """Give every observation a row, new ones in the order in which they come."""
+    for i in range(len(codes)):
+        if count == 0:
+            key = fingerprint(codes, i, 0)
+            slot = slot_of(index, key)
+            if index[slot].key != key:
+                index[slot].key = key
+                index[slot].place = used[0]
+                known[used[0]] = key
+                used[0] += 1
+            places[i] = index[slot].place
+        else:
+            places[i] = numbered(codes, lows, weights, i)
+            if rows[places[i]].visits == 0:
+                known[used[0]] = np.uint64(places[i])
+                used[0] += 1
+        rows[places[i]].visits += np.uint64(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import pathlib
 import signal
 import sys
@@ -17,6 +18,7 @@ import tyro
 from ludus.cli.application import app, print_json
 from ludus.types import LudusError
 
+HELP = "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json. Ctrl-C stops and saves."
 Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 
 
@@ -46,13 +48,12 @@ def train(arguments: list[str]) -> None:
     game = next((word for word in rest if not word.startswith("-")), None)
     if game is None:
         if {"-h", "--help"} & set(rest):
-            tyro.cli(tyro.conf.OmitArgPrefixes[_run_kind("q_learning")], prog="ludus train", args=["--help"])
+            tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
         raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
     from ludus import config, runs
 
     preset = config.resolve(game, _value_of("--algorithm", rest))
-    kind = tyro.conf.OmitArgPrefixes[_run_kind(preset.algorithm)]
-    run = tyro.cli(kind, prog="ludus train", description=_help(), args=rest, default=preset)
+    run = tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=rest, default=preset)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     folder, run = runs.start(run, outer.out)
@@ -83,14 +84,13 @@ class Longer:
 
 
 def _run_kind(algorithm: str) -> Any:
+    """The type of a run of this algorithm, its settings among the run's own."""
     from ludus import algorithms
     from ludus.config import Run
 
-    return Run[algorithms.settings_kind(algorithm)]
-
-
-def _help() -> str:
-    return "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json. Ctrl-C stops and saves."
+    generic: Any = Run
+    prefixless: Any = tyro.conf.OmitArgPrefixes
+    return prefixless[generic[algorithms.settings_kind(algorithm)]]
 
 
 def _value_of(flag: str, arguments: list[str]) -> str | None:
@@ -104,7 +104,7 @@ def _value_of(flag: str, arguments: list[str]) -> str | None:
 
 def _serves_as_a_rank() -> bool:
     """Whether this process is a worker of mpiexec; if so, it has worked when this returns."""
-    from ludus.runtimes import mpi
+    mpi = importlib.import_module("ludus.runtimes.mpi")
 
     if mpi.rank() == 0:
         return False
@@ -131,7 +131,7 @@ def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
         else f", score {last.score.estimate:.4g} ({last.score.low:.4g} to {last.score.high:.4g})"
     )
     print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{score}")
-    if last.steps < run.steps:
+    if not last.finished:
         print(f"stopped and saved; go on with: ludus train --resume {folder}")
 
 
@@ -188,17 +188,18 @@ def list_runs(
     elif not found:
         print(f'no runs in "{out}" yet; start one: ludus train tictactoe')
     for summary in [] if json else found:
-        score = (
-            "      no score"
-            if summary.score is None
-            else f"{summary.score:8.4g} ± {(summary.high - summary.low) / 2:.2g}"
-        )
-        share = f"{summary.steps:>13,} of {summary.of:,}"
-        print(f"{summary.name:<28} {summary.algorithm:<20} {share:<28} {score:<18} {summary.seconds:8.1f} s")
+        print(_line(summary))
     if plot is not None:
         from ludus import plots
 
         plots.curves(plot, [score_series(out / summary.name) for summary in found], "scores", "steps", "score")
+
+
+def _line(summary: Any) -> str:
+    half = ((summary.high or 0.0) - (summary.low or 0.0)) / 2.0
+    score = "no score yet" if summary.score is None else f"{summary.score:.4g} ± {half:.2g}"
+    share = f"{summary.steps:,} of {summary.of:,}"
+    return f"{summary.name:<28} {summary.algorithm:<20} {share:>28} {score:>18} {summary.seconds:8.1f} s"
 
 
 @app.command

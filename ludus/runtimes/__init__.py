@@ -1,6 +1,6 @@
 """Ways of moving experience: each a source that plays with the parameters last published.
 
-`single` plays here, `threads` on every core of this process, `processes` in workers of their own, `mpi` on many machines.
+`single` plays here, `threads` on all cores of this process, `processes` in workers of their own, `mpi` on many machines.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
+from ludus.algorithms.tabular import Tabular
 from ludus.runtimes.job import Job
 from ludus.types import Array, LudusError
 
@@ -33,6 +34,10 @@ def open_source(name: str, job: Job) -> Source:
     """The source of this name."""
     if name not in NAMES:
         raise LudusError(f'unknown runtime "{name}"; known are {", ".join(NAMES)}')
+    if not isinstance(job.algorithm, Tabular):
+        from ludus.runtimes.planner import Planner
+
+        return Planner(job)
     if job.workers > 1 and not job.algorithm.mergeable:
         raise LudusError(
             f"{job.algorithm.method} keeps a model beside its table that cannot be merged: run it with --runtime single"

@@ -54,7 +54,8 @@ def kernel(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    compiled: Any = njit(nogil=True, error_model="numpy", **options)(function)
+    jit: Any = njit
+    compiled = jit(nogil=True, error_model="numpy", **options)(function)
     return cast(Function, compiled if compiled is not function else _like_compiled(function))
 
 

@@ -37,7 +37,8 @@ def _prefetch(typing: Any, rows: Any, place: Any) -> Any:
         pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1]])
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        insert: Any = cgutils.get_or_insert_function
+        function = insert(builder.module, kind, "llvm.prefetch.p0i8")
         flags = [ir.Constant(number, flag) for flag in (_WRITE, _KEEP, _DATA)]
         builder.call(function, [builder.bitcast(pointer, byte), *flags])
         return context.get_dummy_value()

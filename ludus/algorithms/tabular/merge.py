@@ -1,12 +1,13 @@
 """One table of many that learned side by side from the same beginning.
 
-Q(s, a) ← Σ_k w_k Q_k(s, a) / Σ_k w_k, where w_k is how often replica k visited s meanwhile, and 0 where it left the value
-of (s, a) as it was: who did not try an action must not hold back those who did.
+Q(s, a) ← Σ_k w_k Q_k(s, a) / Σ_k w_k, where w_k is how often replica k visited s meanwhile, and 0 where it left the
+value of (s, a) as it was: who did not try an action must not hold back those who did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def weigh(table: Table, replica: Table, mapping: Array) -> Array:
 
 
 @kernel
-def enter_all(rows, known, index, used, their_rows, their_known, mapping, hashed):
+def enter_all(rows: Any, known: Any, index: Any, used: Any, their_rows: Any, their_known: Any, mapping: Any, hashed: Any) -> Any:
     for number in range(len(mapping)):
         key = their_known[number]
         theirs = their_rows[number] if hashed else their_rows[np.int64(key)]
@@ -80,7 +81,7 @@ def enter_all(rows, known, index, used, their_rows, their_known, mapping, hashed
 
 
 @kernel
-def gather(base, theirs, mapping, their_places, orders, visits, total, weight, added):
+def gather(base: Any, theirs: Any, mapping: Any, their_places: Any, orders: Any, visits: Any, total: Any, weight: Any, added: Any) -> Any:
     """Sum up what one replica has to say of a field."""
     for number in range(len(mapping)):
         if visits[number] > 0:
@@ -96,7 +97,7 @@ def gather(base, theirs, mapping, their_places, orders, visits, total, weight, a
 
 
 @kernel
-def spread(base, total, weight, places, added):
+def spread(base: Any, total: Any, weight: Any, places: Any, added: Any) -> Any:
     """Write the sums into the table."""
     for number in range(len(places)):
         for action in range(base.shape[1]):

@@ -104,8 +104,8 @@ class Worker:
             grown[: len(self.memory)] = self.memory
             self.memory = grown
         return self.kernel.Bench(
-            *table.arrays(), self.memory, self.observations, self.codes, states, blank, self.masks, self.games, self.desks,
-            self.actions, self.settings, tally,
+            *table.arrays(), self.memory, self.observations, self.codes, states, blank, self.masks, self.games,
+            self.desks, self.actions, self.settings, tally,
         )  # fmt: skip
 
     def _new_memory(self, rows: int) -> Array:

@@ -1,0 +1,271 @@
+"""Training runs on disk: `runs/tictactoe-0001/` with its settings, metrics, checkpoints and the picture of its score.
+
+`carry_out` is a `for` loop around the training loop: it takes scores, writes metrics, saves, and tells of it all.
+"""
+
+from __future__ import annotations
+
+import collections
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus import checkpoint, evaluate, plots, schedules, sinks
+from ludus.agents import load as load_agent
+from ludus.agents.table import Table
+from ludus.agents.tabular import TabularAgent
+from ludus.algorithms.tabular import Learner
+from ludus.bridges import AnyPool, identity_of, open_pool
+from ludus.config import Run, to_dict
+from ludus.pool import Pool, available_cores
+from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, new_folder, write_settings
+from ludus.runtimes import Job, Source, open_source
+from ludus.statistics import Interval
+from ludus.train import train
+from ludus.types import Array, LudusError
+
+CHUNK, STEPPED_CHUNK = 2**20, 2**13
+"""decisions of a worker between two merges, where compiled code steps the games and where Python does"""
+
+
+class Report(NamedTuple):
+    """How a run stands."""
+
+    folder: Path
+    run: Run[Any]
+    steps: int
+    seconds: float
+    """of training, over all times that the run was resumed"""
+    rate: float
+    """steps per second, of late"""
+    metrics: dict[str, float]
+    score: Interval | None
+    """the newest"""
+    scores: list[float]
+    saved: Path | None
+    """the newest checkpoint"""
+    finished: bool
+
+
+class Standing(NamedTuple):
+    """What a run carries from one chunk to the next, and from one process to the next."""
+
+    learner: Learner
+    version: int
+    seconds: float
+    score: Interval | None
+    saved: Path | None
+
+
+def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
+    """A new folder for a run, with all that is decided before it begins."""
+    settled = settle(run)
+    folder = new_folder(out, run.game)
+    write_settings(folder, settled)
+    return folder, settled
+
+
+def settle(run: Run[Any]) -> Run[Any]:
+    """The run with every choice made that was left to us; a sentence if the game will not do."""
+    from dataclasses import replace
+
+    pool = open_pool(run.game, 1, run.seed, threads=1)
+    native = isinstance(pool, Pool) and getattr(run.settings, "form", "compiled") == "compiled"
+    game = identity_of(pool).full_name
+    TabularAgent.of(pool)
+    pool.close()
+    workers = run.workers or (1 if run.runtime in ("single", "mpi") else available_cores())
+    if run.runtime == "single" and workers != 1:
+        raise LudusError(f"--runtime single has one worker, not {workers}; take --runtime threads or processes")
+    chunk = run.chunk or (CHUNK if native else STEPPED_CHUNK)
+    return replace(run, game=game, workers=workers, chunk=max(chunk, run.rows))
+
+
+def carry_out(
+    folder: Path, run: Run[Any], stop: Callable[[], bool] = lambda: False, resume: bool = False
+) -> Iterator[Report]:
+    """Train until all steps are made or `stop()` says so; the last report is of the saved end."""
+    pool = open_pool(run.game, 1, run.seed, threads=1)
+    source = open_source(run.runtime, job_of(run))
+    try:
+        agent = TabularAgent.of(pool, run.settings.tables)
+        standing = restored(folder, run, pool, source) if resume else fresh(run, pool)
+        record = sinks.open_sinks(("jsonl", *run.log), folder, standing.learner.steps if resume else None)
+        try:
+            yield from _loop(folder, run, pool, agent, source, record, standing, stop)
+        finally:
+            record.close()
+    finally:
+        source.close()
+        pool.close()
+
+
+def _loop(
+    folder: Path, run: Run[Any], pool: AnyPool, agent: TabularAgent, source: Source, record: sinks.Sink,
+    standing: Standing, stop: Callable[[], bool],
+) -> Iterator[Report]:  # fmt: skip
+    scores = past_scores(folder)
+    if standing.learner.steps >= run.steps:
+        yield report(folder, run, standing, 0.0, {}, scores, True)
+        return
+    began = last_save = time.perf_counter()
+    base, finished, speed = standing.seconds, False, Speed()
+    speed.rate(standing.learner.steps, began)
+    try:
+        for progress in train(agent, run.settings, standing.learner, source):
+            learner, now = progress.learner, time.perf_counter()
+            rate = speed.rate(learner.steps, now)
+            finished = learner.steps >= run.steps or progress.metrics.get("finished") == 1.0
+            standing = standing._replace(learner=learner, version=standing.version + 1, seconds=base + now - began)
+            metrics = dict(progress.metrics) | rates_at(run, standing.version) | {"age": float(progress.age)}
+            if finished or evaluation_due(run, learner.steps - int(progress.metrics["updates"]), learner.steps):
+                score = take_score(run, pool, agent, learner.table, learner.steps)
+                standing = standing._replace(score=score)
+                scores.append(score.estimate)
+                metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
+            record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
+            ending = finished or stop()
+            if ending or now - last_save >= run.checkpoint_seconds:
+                standing = standing._replace(saved=save(folder, run, pool, source, standing))
+                last_save = now
+            yield report(folder, run, standing, rate, metrics, scores, finished)
+            if ending:
+                break
+    except LudusError:
+        # A worker or a rank is lost: what was learned is not.
+        if standing.version and (standing.saved is None or standing.saved.name != f"{standing.learner.steps:06d}"):
+            save(folder, run, pool, None, standing)
+        raise
+    finally:
+        draw_score(folder)
+
+
+class Speed:
+    """Steps per second over the last few seconds."""
+
+    def __init__(self, window: float = 3.0) -> None:
+        self.window, self.marks = window, collections.deque[tuple[float, int]]()
+
+    def rate(self, steps: int, now: float) -> float:
+        self.marks.append((now, steps))
+        while len(self.marks) > 2 and now - self.marks[1][0] >= self.window:
+            self.marks.popleft()
+        (then, before), (now, steps) = self.marks[0], self.marks[-1]
+        return (steps - before) / (now - then) if now > then else 0.0
+
+
+def job_of(run: Run[Any]) -> Job:
+    """What the workers are told."""
+    return Job(run.game, run.rows, run.seed, max(run.chunk // run.rows, 1), run.workers, run.settings)
+
+
+def fresh(run: Run[Any], pool: AnyPool) -> Standing:
+    agent = TabularAgent.of(pool, run.settings.tables)
+    actions: Any = pool.spec.actions
+    table = run.settings.new_table(agent.positions, actions.n, pool.spec.seats)
+    return Standing(run.settings.start(table), 0, 0.0, None, None)
+
+
+def restored(folder: Path, run: Run[Any], pool: AnyPool, source: Source) -> Standing:
+    """Where the newest checkpoint of the run stands; the source goes on from there."""
+    newest = checkpoint.newest(folder / CHECKPOINTS)
+    if newest is None:
+        return fresh(run, pool)
+    stored = checkpoint.load(newest)
+    checkpoint.check_game(stored, identity_of(pool))
+    actions: Any = pool.spec.actions
+    table = Table.from_state(stored.arrays.get("params", {}), actions.n, run.settings.extra)
+    workers = {name: arrays for name, arrays in stored.arrays.items() if name.startswith("worker_")}
+    if workers:
+        source.restore(workers)
+    counters = stored.arrays["learner"]["counters"]
+    learner = Learner(table, int(counters[0]), int(counters[1]))
+    known = stored.manifest.metrics
+    score = Interval(*(known[f"score{end}"] for end in ("", "_low", "_high"))) if "score" in known else None
+    return Standing(learner, stored.manifest.version, known.get("seconds", 0.0), score, newest)
+
+
+def save(folder: Path, run: Run[Any], pool: AnyPool, source: Source | None, standing: Standing) -> Path:
+    """A checkpoint of all that the run needs to go on; older ones rotate away."""
+    learner, score = standing.learner, standing.score
+    metrics = {"seconds": standing.seconds}
+    if score is not None:
+        metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
+    settings = {name: value if not isinstance(value, tuple) else list(value) for name, value in to_dict(run).items()}
+    manifest = checkpoint.describe(
+        identity_of(pool), {"kind": "tabular", "tables": run.settings.tables}, {"kind": run.algorithm, **settings},
+        version=standing.version, steps=learner.steps, score=None if score is None else score.estimate, metrics=metrics,
+        parent=None if standing.saved is None else standing.saved.name,
+    )  # fmt: skip
+    arrays: dict[str, dict[str, Array]] = {"params": learner.table.state(), **(source.state() if source else {})}
+    arrays["learner"] = {"counters": np.array([learner.steps, learner.episodes], np.int64)}
+    path = checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, arrays))
+    checkpoint.rotate(folder / CHECKPOINTS, run.keep)
+    return path
+
+
+def take_score(run: Run[Any], pool: AnyPool, agent: TabularAgent, table: Table, steps: int) -> Interval:
+    """The mean return of greedy play: alone, or against a random player where there is somebody to play against."""
+    games, seed = run.games, (run.seed * 1_000_003 + steps) % 2**31
+    if pool.spec.seats == 1:
+        return evaluate.score(run.game, agent, table, games, seed).interval
+    opponent = load_agent("random", run.game)
+    return evaluate.match(
+        run.game, [(agent, table), (opponent, opponent.init(pool.spec, seed))], games + games % 2, seed
+    ).interval
+
+
+def evaluation_due(run: Run[Any], before: int, after: int) -> bool:
+    """Whether a time to take the score lies between two steps."""
+    return run.evaluations > 0 and after * run.evaluations // run.steps > before * run.evaluations // run.steps
+
+
+def rates_at(run: Run[Any], chunks: int) -> dict[str, float]:
+    """What the schedules say after so many chunks; like the workers, they count the openings of games as steps."""
+    steps = float(chunks * job_of(run).steps * run.rows * run.workers)
+    names = [name for name in ("learning_rate", "exploration") if hasattr(run.settings, name)]
+    return {name: schedules.parse(getattr(run.settings, name))(steps) for name in names}
+
+
+def report(
+    folder: Path, run: Run[Any], standing: Standing, rate: float, metrics: dict[str, float], scores: list[float],
+    finished: bool,
+) -> Report:  # fmt: skip
+    return Report(
+        folder,
+        run,
+        standing.learner.steps,
+        standing.seconds,
+        rate,
+        metrics,
+        standing.score,
+        scores,
+        standing.saved,
+        finished,
+    )
+
+
+def past_scores(folder: Path) -> list[float]:
+    path = folder / METRICS
+    lines = sinks.read(path) if path.is_file() else []
+    return [line["score"] for line in lines if line.get("score") is not None]
+
+
+def score_series(folder: Path) -> plots.Series:
+    """The scores of a run over its steps, with their intervals."""
+    path = folder / METRICS
+    lines = [line for line in sinks.read(path) if line.get("score") is not None] if path.is_file() else []
+    columns = [[line.get(name) for line in lines] for name in ("step", "score", "score_low", "score_high")]
+    return plots.Series(folder.name, *(np.array(column, np.float64) for column in columns))
+
+
+def draw_score(folder: Path) -> None:
+    """The picture of how the score went."""
+    series = score_series(folder)
+    plots.curves(folder / SCORE, [series], title=folder.name, x_label="steps", y_label="score")
+
+
+__all__ = ["Report", "carry_out", "draw_score", "score_series", "settle", "start"]
