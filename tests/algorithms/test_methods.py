@@ -1,0 +1,276 @@
+"""Every method against its equation in plain Python, against its relatives, and by what it learns to do."""
+
+import numpy as np
+import pytest
+import shelf
+
+from ludus.algorithms.tabular import names
+
+RATE, DISCOUNT, EPSILON, TRACE = 0.3, 0.9, 0.4, 0.7
+SETTINGS = {
+    "learning_rate": str(RATE), "discount": DISCOUNT, "exploration": str(EPSILON), "trace": TRACE, "lookahead": 3,
+    "planning": 4, "threshold": 0.01,
+}  # fmt: skip
+WALK, CUT_WALK = "walk(slip=20)", "walk(slip=20, horizon=6)"
+STONES, CUT_STONES = "stones(pile=13, again=1)", "stones(pile=13, again=1, horizon=5)"
+FIELD = {"walk": "place", "stones": "pile", "trio": "pile"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_games(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("games")
+    shelf.plant(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LUDUS_GAMES", str(folder))
+        yield
+
+
+class Reference:
+    """Q(s, a) as a plain array, -inf where an action is not legal; what is kept besides, by desk."""
+
+    def __init__(self, legal, seats):
+        self.q = np.where(legal, np.float32(0), np.float32(-np.inf))
+        self.legal, self.seats = legal, seats
+        self.first, self.second = np.zeros(legal.shape, np.float32), np.zeros(legal.shape, np.float32)
+        self.traces, self.histories, self.model, self.queue = {}, {}, {}, {}
+
+    def reward(self, seen):
+        return float(seen.rewards[seen.seat])
+
+    def sign(self, seen):
+        return -1.0 if self.seats == 2 and seen.next_seat != seen.seat else 1.0
+
+    def best(self, place):
+        return float(self.q[place].max())
+
+    def after(self, seen):
+        """The value of what follows under SARSA."""
+        if seen.following < 0:
+            return 0.0
+        return self.best(seen.following) if seen.ended else float(self.q[seen.following, seen.chosen])
+
+    def move(self, place, action, target):
+        old = float(self.q[place, action])
+        self.q[place, action] = np.float32(old + RATE * (target - old))
+
+    def one_step(self, seen, follows):
+        self.move(seen.place, seen.action, self.reward(seen) + DISCOUNT * self.sign(seen) * follows)
+
+    def q_learning(self, seen):
+        self.one_step(seen, self.best(seen.following) if seen.following >= 0 else 0.0)
+
+    def sarsa(self, seen):
+        self.one_step(seen, self.after(seen))
+
+    def expected_sarsa(self, seen):
+        follows = 0.0
+        if seen.following >= 0:
+            values = self.q[seen.following][self.legal[seen.following]].astype(float)
+            follows = (1 - EPSILON) * values.max() + EPSILON * values.mean()
+        self.one_step(seen, follows)
+
+    def double_q(self, seen):
+        mine, other = (self.first, self.second) if seen.bits >> 63 else (self.second, self.first)
+        target = self.reward(seen)
+        if seen.following >= 0:
+            favourite = int(np.where(self.legal[seen.following], mine[seen.following], -np.inf).argmax())
+            target += DISCOUNT * self.sign(seen) * float(other[seen.following, favourite])
+        at = seen.place, seen.action
+        mine[at] = np.float32(float(mine[at]) + RATE * (target - float(mine[at])))
+        self.q[at] = np.float32((float(self.first[at]) + float(self.second[at])) / 2)
+
+    def from_seat(self, history, start, stop, follows):
+        """The return of entries start .. stop-1 with the eyes of who acted first: its own rewards, its own value."""
+        seat = history[start].seat
+        total = sum(DISCOUNT**k * float(one.rewards[seat]) for k, one in enumerate(history[start:stop]))
+        return total + DISCOUNT ** (stop - start) * (follows if history[stop - 1].next_seat == seat else -follows)
+
+    def learn_returns(self, seen, steps):
+        history = self.histories.setdefault(seen.desk, [])
+        history.append(seen)
+        follows, length = self.after(seen), len(history)
+        if seen.ended:
+            for start in range(length - 1, max(length - steps, 0) - 1, -1):
+                self.move(history[start].place, history[start].action, self.from_seat(history, start, length, follows))
+            history.clear()
+        elif length >= steps:
+            one = history[length - steps]
+            self.move(one.place, one.action, self.from_seat(history, length - steps, length, follows))
+
+    def n_step(self, seen):
+        self.learn_returns(seen, 3)
+
+    def monte_carlo(self, seen):
+        self.learn_returns(seen, 512)
+
+    def share(self, seen, follows, cut):
+        """The whole matrix of eligibilities, signed by whose turn it is."""
+        traces = self.traces.setdefault(seen.desk, np.zeros(self.q.shape))
+        error = self.reward(seen) + DISCOUNT * self.sign(seen) * follows - float(self.q[seen.place, seen.action])
+        traces[seen.place, seen.action] = 1.0
+        some = traces != 0
+        self.q[some] = (self.q[some].astype(float) + RATE * error * traces[some]).astype(np.float32)
+        traces *= DISCOUNT * TRACE * self.sign(seen)
+        traces[abs(traces) < 1e-4] = 0
+        if seen.ended or cut:
+            traces[:] = 0
+
+    def sarsa_lambda(self, seen):
+        self.share(seen, self.after(seen), cut=False)
+
+    def q_lambda(self, seen):
+        follows = self.best(seen.following) if seen.following >= 0 else 0.0
+        self.share(seen, follows, cut=not seen.ended and self.after(seen) < follows)
+
+    def imagine(self, place, action):
+        reward, sign, following = self.model[place, action]
+        self.move(place, action, reward + DISCOUNT * sign * (self.best(following) if following >= 0 else 0.0))
+
+    def dyna_q(self, seen):
+        self.model[seen.place, seen.action] = self.reward(seen), self.sign(seen), seen.following
+        self.imagine(seen.place, seen.action)
+        bits = seen.bits
+        for _ in range(4):
+            bits = shelf.scatter(bits + shelf.GOLDEN)
+            place = seen.found[(bits >> 32) * len(seen.found) >> 32]
+            tried = [action for action in range(3) if (place, action) in self.model]
+            if tried:
+                self.imagine(place, tried[(bits & 0xFFFFFFFF) * len(tried) >> 32])
+
+    def sweep(self, place, action):
+        self.imagine(place, action)
+        for pair, (reward, sign, following) in self.model.items():
+            if following == place:
+                error = abs(reward + DISCOUNT * sign * self.best(place) - float(self.q[pair]))
+                if error > 0.01:
+                    self.queue[pair] = max(error, self.queue.get(pair, 0.0))
+
+    def prioritized_sweeping(self, seen):
+        self.model[seen.place, seen.action] = self.reward(seen), self.sign(seen), seen.following
+        self.sweep(seen.place, seen.action)
+        for _ in range(4):
+            if self.queue:
+                pair = max(self.queue, key=self.queue.get)
+                del self.queue[pair]
+                self.sweep(*pair)
+
+
+def legal_of(game):
+    if game.startswith("walk"):
+        return np.array([[place > 0, True, place % 2 == 1] for place in range(6)])
+    if game.startswith("stones"):
+        return np.array([[action < pile for action in range(3)] for pile in range(21)])
+    return np.ones((14, 2), bool)
+
+
+def compare(method, game, rows, steps):
+    worker, table = shelf.hired(game, rows=rows, method=method, **SETTINGS)
+    reference = Reference(legal_of(game), worker.spec.seats)
+    count = 0
+    for seen in shelf.watch(worker, table, steps, FIELD[game.partition("(")[0]]):
+        getattr(reference, method)(seen)
+        count += 1
+    places = table.places
+    assert sorted(places) == sorted(seen.found) and count > steps * rows // 3
+    values = np.where(table.rows["values"] < -1e29, -np.inf, table.rows["values"])
+    np.testing.assert_allclose(values[places], reference.q[places], rtol=0, atol=2e-6)
+    assert np.abs(reference.q[places][reference.legal[places]]).max() > 0.1  # something was learned
+    return table, reference
+
+
+@pytest.mark.parametrize("game", [WALK, CUT_WALK, STONES, CUT_STONES])
+@pytest.mark.parametrize("method", names("method"))
+def test_a_method_is_its_equation(method, game):
+    compare(method, game, rows=1, steps=700)
+
+
+@pytest.mark.parametrize("method", ["sarsa_lambda", "n_step", "prioritized_sweeping", "dyna_q"])
+def test_many_rows_have_trails_of_their_own_and_one_table(method):
+    compare(method, STONES, rows=5, steps=150)
+
+
+@pytest.mark.parametrize("method", ["q_learning", "n_step"])
+def test_seats_with_desks_of_their_own(method):
+    """Each is paid while others move, and only its own steps count to the lookahead."""
+    compare(method, "trio", rows=2, steps=400)
+
+
+def test_both_estimates_of_double_q_are_kept():
+    table, reference = compare("double_q", WALK, rows=1, steps=300)
+    np.testing.assert_array_equal(table.rows["first"], reference.first)
+    np.testing.assert_array_equal(table.rows["second"], reference.second)
+    assert (reference.first != reference.second).any()
+
+
+@pytest.mark.parametrize(
+    ("special", "settings", "plain"),
+    [
+        ("n_step", {"lookahead": 1}, "sarsa"),
+        ("sarsa_lambda", {"trace": 0.0}, "sarsa"),
+        ("q_lambda", {"trace": 0.0}, "q_learning"),
+        ("dyna_q", {"planning": 0}, "q_learning"),
+        ("prioritized_sweeping", {"planning": 0}, "q_learning"),
+        ("expected_sarsa", {"exploration": "0.0"}, "q_learning"),
+        ("n_step", {"lookahead": 64}, "monte_carlo"),  # games of stones are shorter
+    ],
+)
+@pytest.mark.parametrize("game", [STONES, CUT_STONES])
+def test_relatives_meet_to_the_last_bit(special, settings, plain, game):
+    shared = SETTINGS | settings
+    one = shelf.learned(game, 400, method=special, **shared)
+    other = shelf.learned(game, 400, method=plain, **shared)
+    assert one.rows["values"].tobytes() == other.rows["values"].tobytes()
+    assert np.unique(one.rows["values"]).size > 10
+
+
+def test_games_longer_than_the_trail_teach_their_last_steps_from_whole_returns():
+    """The walk is cut off after 700 steps and the trail holds 512; a rate of 1 leaves the newest return."""
+    worker, table = shelf.hired("walk(horizon=700, slip=100)", method="monte_carlo", learning_rate="1", exploration="1")
+    seen = list(shelf.watch(worker, table, 701, "place"))
+    assert len(seen) == 700 and seen[-1].ended
+    total, expected = 0.0, {}
+    for one in reversed(seen[-512:]):
+        total += float(one.rewards[0])
+        expected[one.place, one.action] = total
+    for (place, action), value in expected.items():
+        assert table.rows["values"][place, action] == pytest.approx(value, rel=1e-6)
+
+
+def test_a_model_forgets_who_no_longer_leads_there():
+    """The lists of what leads to a place are those of the model, after hundreds of changes of mind."""
+    worker, table = shelf.hired("walk(slip=50)", method="prioritized_sweeping", **SETTINGS)
+    worker.work(table, 500)
+    memory, actions = worker.memory, 3
+    for place in range(6):
+        listed, number = [], int(memory["leading"][place])
+        while number:
+            assert number not in listed
+            listed.append(number)
+            number = int(memory["after"][(number - 1) // actions, (number - 1) % actions])
+        leading = (memory["tried"] == 1) & (memory["following"] == place)
+        assert sorted(number - 1 for number in listed) == np.flatnonzero(leading.ravel()).tolist()
+    assert (memory["tried"] == 1).sum() > 8
+
+
+def test_the_queue_gives_the_largest_first():
+    from ludus.algorithms.tabular import priorities
+    from ludus.words import rule
+    from ludus.words.rows import new_rows
+
+    push, pop = priorities.push, priorities.pop
+
+    @rule
+    def run(memory, numbers, given, out):
+        for k in range(len(numbers)):
+            push(memory, 4, numbers[k], given[k])
+        for k in range(len(out)):
+            out[k] = pop(memory, 4)
+
+    random = np.random.default_rng(3)
+    for count in (1, 2, 3, 7, 40, 90):
+        memory = new_rows(10, np.dtype(list(priorities.fields(4))))
+        numbers, given, out = random.integers(0, 40, count), random.random(count), np.zeros(42, np.int64)
+        run(memory, numbers, given, out)
+        highest = {number: max(given[numbers == number]) for number in numbers.tolist()}
+        expected = sorted(highest, key=highest.get, reverse=True)
+        assert out.tolist() == expected + [-1] * (42 - len(expected))
