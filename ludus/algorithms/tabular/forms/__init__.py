@@ -1,0 +1,151 @@
+"""Q-learning over numbered states for a loop of your own, in three forms: plain Python, NumPy, compiled.
+
+All three give the same table and the same actions, to the last bit, from the same seed and calls: read the list form
+to understand, run the compiled one to be quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from ludus.algorithms.tabular.forms.batch import (
+    LARGEST_REWARD,
+    Batch,
+    Rates,
+    check_number,
+    checked_batch,
+    checked_mask,
+    checked_masks,
+    whole_numbers,
+)
+from ludus.algorithms.tabular.forms.compiled import Compiled, bigtable_rate
+from ludus.algorithms.tabular.forms.plain import BITS, GOLDEN, Plain
+from ludus.algorithms.tabular.forms.vectorised import Vectorised
+from ludus.types import Array, LudusError
+from ludus.words import random
+
+__all__ = ["FORMS", "Form", "QLearning", "Rates", "bigtable_rate"]
+
+
+class Form(Protocol):
+    """A table, and how it is read and written; what it is handed was checked.
+
+    `key` is a SplitMix64 counter: the i-th choice, from 1, is made by the bits of key + i GOLDEN.
+    """
+
+    def __init__(self, states: int, actions: int) -> None: ...
+    def choose(self, states: Array, masks: Array, exploration: float, key: int) -> Array: ...
+    def choose_one(self, state: int, mask: Array | None, exploration: float, key: int) -> int: ...
+    def learn(self, batch: Batch, rates: Rates) -> None: ...
+    def learn_one(
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool, mask: Array | None,
+        sign: float, rates: Rates,
+    ) -> None: ...  # fmt: skip
+    def values(self) -> Array: ...
+    def take(self, values: Array) -> None: ...
+
+
+FORMS: dict[str, type[Form]] = {"list": Plain, "numpy": Vectorised, "compiled": Compiled}
+
+
+class QLearning:
+    """A learner of `states` x `actions` values, all 0 at first.
+
+    `rates` may be replaced at any time: `q.rates = dataclasses.replace(q.rates, exploration=0.01)`.
+    """
+
+    def __init__(
+        self, form: str, states: int, actions: int, learning_rate: float = 0.1, discount: float = 0.99,
+        exploration: float = 0.1, seed: int = 0,
+    ) -> None:  # fmt: skip
+        if form not in FORMS:
+            raise LudusError(f'unknown form "{form}"; known are {", ".join(FORMS)}')
+        if states < 1 or actions < 1:
+            raise LudusError(f"a table needs at least one state and one action, not {states} and {actions}")
+        self.shape = (int(states), int(actions))
+        self.rates = Rates(learning_rate, discount, exploration)
+        self.form = FORMS[form](*self.shape)
+        self._key = int(random.keys(seed, 1)[0])
+
+    @property
+    def table(self) -> Array:
+        """[states, actions] the values, a copy."""
+        return self.form.values()
+
+    def select_action(self, state: int, mask: Any = None, explore: bool = True) -> int:
+        """One of the best actions, or with probability ε any; of those that the mask [A] allows."""
+        check_number("a state", state, self.shape[0])
+        legal = checked_mask("mask", mask, self.shape[1])
+        return self.form.choose_one(int(state), legal, self._exploration(explore), self._draw(1))
+
+    def select_actions(self, states: Any, masks: Any = None, explore: bool = True) -> Array:
+        """[N] the same for many states, masks [N, A]: what as many calls of `select_action` would give."""
+        here = whole_numbers("states", states, self.shape[0])
+        legal = checked_masks("masks", masks, len(here), self.shape[1], np.zeros(len(here), bool))
+        return self.form.choose(here, legal, self._exploration(explore), self._draw(len(here)))
+
+    def update(
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool, next_mask: Any = None,
+        sign: float = 1.0, mask: Any = None,
+    ) -> None:  # fmt: skip
+        """Q(s, a) ← Q(s, a) + α [r ± γ max_b Q(s', b) - Q(s, a)]; after the end of a game, r is all there is.
+
+        A game that was merely cut off is not terminated. `sign` is -1 where an opponent is to move in the next state;
+        `mask` is what was legal, if that shall be checked.
+        """
+        for name, number, below in (("a state", state, 0), ("an action", action, 1), ("a state", next_state, 0)):
+            check_number(name, number, self.shape[below])
+        if not -LARGEST_REWARD <= reward <= LARGEST_REWARD or sign not in (-1.0, 1.0):
+            raise LudusError(
+                f"a reward lies between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, and a sign is 1 or -1; "
+                f"not {reward} and {sign}"
+            )
+        legal = checked_mask("mask", mask, self.shape[1])
+        if legal is not None and not legal[action]:
+            raise LudusError(f"action {action} was played in state {state}, where its mask does not allow it")
+        after = checked_mask("next_mask", None if terminated else next_mask, self.shape[1])
+        self.form.learn_one(
+            int(state), int(action), float(reward), int(next_state), bool(terminated), after, float(sign), self.rates
+        )
+
+    def batch_update(
+        self, states: Any, actions: Any, rewards: Any, next_states: Any, terminated: Any, next_masks: Any = None,
+        signs: Any = None, masks: Any = None,
+    ) -> None:  # fmt: skip
+        """N updates, one after the other as `update` would make them; all are made, or, if one will not do, none."""
+        batch = checked_batch(
+            self.shape, states, actions, rewards, next_states, terminated, next_masks, signs, masks
+        )  # fmt: skip
+        self.form.learn(batch, self.rates)
+
+    def state(self) -> dict[str, Array]:
+        """All of it as plain arrays, for a checkpoint."""
+        rates = (self.rates.learning_rate, self.rates.discount, self.rates.exploration)
+        return {"table": self.table, "rates": np.array(rates), "key": np.array([self._key], np.uint64)}
+
+    @classmethod
+    def from_state(cls, form: str, state: Mapping[str, Array]) -> QLearning:
+        """Go on exactly where `state` was taken, in the same form or in another."""
+        missing = {"table", "rates", "key"} - set(state)
+        if missing:
+            raise LudusError(f"this is not the state of a QLearning: it lacks {', '.join(sorted(missing))}")
+        table, rates, key = (np.asarray(state[name]) for name in ("table", "rates", "key"))
+        kinds = (table.dtype.name, table.ndim, rates.shape, key.dtype.name, key.shape)
+        if kinds != ("float32", 2, (3,), "uint64", (1,)) or not np.isfinite(table).all():
+            raise LudusError("this state is damaged: it is not a table of finite 32-bit floats, three rates and a key")
+        learner = cls(form, *table.shape, *rates.tolist())
+        learner.form.take(table)
+        learner._key = int(key[0])
+        return learner
+
+    def _exploration(self, explore: bool) -> float:
+        return self.rates.exploration if explore else 0.0
+
+    def _draw(self, count: int) -> int:
+        """The counter before the next `count` choices."""
+        key = self._key
+        self._key = (key + count * GOLDEN) & BITS
+        return key

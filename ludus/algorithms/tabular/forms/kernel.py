@@ -1,0 +1,124 @@
+"""The loops of the compiled form; a template, so that their cache is named by all that is compiled into them.
+
+`masks` and `signs` have no rows where everything is legal and nobody is opposed.
+"""
+
+# Parts are typed by Numba when they compile.
+# mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
+from typing import NamedTuple
+
+import numpy as np
+
+from ludus.agents.table import ANY_LEGAL, ILLEGAL, highest, improve, unit
+from ludus.types import Array
+from ludus.words import kernel, part
+from ludus.words.instructions import borrowed, prefetch
+from ludus.words.random import GOLDEN, mix, scale
+
+AHEAD = 12
+"""updates between asking for a row and needing it: memory answers late, but can be asked many things at once"""
+
+
+class Lessons(NamedTuple):
+    """A table and what is to be learned, an update a row."""
+
+    rows: Array
+    states: Array
+    actions: Array
+    rewards: Array
+    next_states: Array
+    terminated: Array
+    masks: Array
+    signs: Array
+
+
+class Questions(NamedTuple):
+    """A table and where an action is wanted."""
+
+    rows: Array
+    states: Array
+    masks: Array
+    out: Array
+
+
+@part
+def best_legal(row, actions, masks, i):
+    """The largest value of what the i-th mask allows."""
+    if len(masks) == 0:
+        return highest(row, actions)
+    best = ILLEGAL
+    for action in range(actions):
+        best = max(best, row.values[action] if masks[i, action] else ILLEGAL)
+    return best
+
+
+@part
+def choose(row, actions, masks, i, exploration, bits):
+    """With probability ε any legal action, else one of the best, ties broken at random."""
+    threshold = ANY_LEGAL if unit(bits) < exploration else best_legal(row, actions, masks, i)
+    everything = len(masks) == 0
+    count = 0
+    for action in range(actions):
+        count += (everything or masks[i, action]) and row.values[action] >= threshold
+    skip = scale(bits, count)
+    chosen = 0
+    passed = 0
+    for action in range(actions):
+        passed += (everything or masks[i, action]) and row.values[action] >= threshold
+        chosen += passed <= skip
+    return chosen
+
+
+@part
+def learn(rows, state, action, reward, next_state, terminated, masks, i, sign, learning_rate, discount):
+    """Q(s, a) ← Q(s, a) + α [r ± γ max_b Q(s', b) - Q(s, a)]."""
+    target = reward
+    if not terminated:
+        following = rows[next_state]
+        target += discount * sign * np.float64(best_legal(following, len(following.values), masks, i))
+    improve(rows[state], action, target, learning_rate)
+
+
+@part
+def fetch(b, i):
+    """Have the rows of the i-th update brought near."""
+    prefetch(b.rows, b.states[i])
+    prefetch(b.rows, b.next_states[i])
+
+
+@kernel
+def learn_all(lessons, learning_rate, discount):
+    """All updates, one after the other."""
+    b = borrowed(lessons)
+    count = len(b.states)
+    for i in range(min(AHEAD, count)):
+        fetch(b, i)
+    for i in range(count):
+        if i + AHEAD < count:
+            fetch(b, i + AHEAD)
+        sign = b.signs[i] if len(b.signs) else 1.0
+        learn(b.rows, b.states[i], b.actions[i], b.rewards[i], b.next_states[i], b.terminated[i], b.masks, i, sign,
+              learning_rate, discount)  # fmt: skip
+
+
+@kernel
+def learn_one(rows, state, action, reward, next_state, terminated, masks, sign, learning_rate, discount):
+    """One update."""
+    learn(rows, state, action, reward, next_state, terminated, masks, 0, sign, learning_rate, discount)
+
+
+@kernel
+def choose_all(questions, exploration, key):
+    """An action for every state."""
+    b = borrowed(questions)
+    for i in range(len(b.states)):
+        row = b.rows[b.states[i]]
+        bits = mix(key + np.uint64(i + 1) * GOLDEN)
+        b.out[i] = choose(row, len(row.values), b.masks, i, exploration, bits)
+
+
+@kernel
+def choose_one(rows, state, masks, exploration, key):
+    """An action for one state."""
+    row = rows[state]
+    return choose(row, len(row.values), masks, 0, exploration, mix(key + GOLDEN))

@@ -1,0 +1,172 @@
+"""What the compiled loop does after all games have moved, in plain Python and in NumPy.
+
+In the order of games, each player chooses what to do next by the row it stands on, and then learns from its last act.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ludus.agents.table import ANY_LEGAL, ILLEGAL, Table
+from ludus.algorithms.tabular.forms import plain, vectorised
+from ludus.types import Array
+from ludus.words import CUT, PLAYING
+from ludus.words.random import GOLDEN
+
+
+class Moment(NamedTuple):
+    """What the schedules say at a time step."""
+
+    learning_rate: float
+    discount: float
+    exploration: float
+
+
+class Moved(NamedTuple):
+    """What a time step brought, a game a row."""
+
+    places: Array
+    """the row of what is seen now, -1 where the game is over"""
+    masks: Array
+    rewards: Array
+    """to the one who moved"""
+    signs: Array
+    """-1 where the opponent is to move next, else 1"""
+    status: Array
+
+
+class Desks(NamedTuple):
+    """Who learns, a game a row: where it acted and what it did there, and whether that is still to be judged."""
+
+    places: Array
+    actions: Array
+    pending: Array
+
+
+class Turns(Protocol):
+    """A table at work."""
+
+    def __init__(self, table: Table) -> None: ...
+    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
+        """Let all players choose and learn; the bits of game i are those of key + i GOLDEN."""
+        ...
+
+    def close(self) -> None:
+        """Leave all that was learned in the table."""
+        ...
+
+
+class ListTurns:
+    """Rows and visits by the places of the known positions, in the order of discovery."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.new = table, len(table)
+        places, content = table.places.tolist(), table.rows[table.places]
+        self.rows = {
+            place: array("f", values.tobytes()) for place, values in zip(places, content["values"], strict=True)
+        }
+        self.visits: dict[int, int] = dict(zip(places, content["visits"].tolist(), strict=True))
+
+    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
+        columns = (moved.places, moved.rewards, moved.signs, moved.status, *desks)
+        for i, game in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+            seen, reward, sign, status, place, action, pending = game
+            here = self.locate(seen, moved.masks[i], status)
+            chosen = action
+            if status == PLAYING:
+                bits = plain.mix((key + i * plain.GOLDEN) & plain.BITS)
+                chosen = plain.choose(self.rows[seen], self.legal(seen), rates.exploration, bits)
+            if pending:
+                self.learn(self.rows[place], action, reward, sign, here, rates)
+                self.visits[place] += 1
+            desks.places[i], desks.actions[i], desks.pending[i] = seen, chosen, status == PLAYING
+
+    def locate(self, place: int, mask: Array, status: int) -> plain.Row[float] | None:
+        """The row of what is seen, made ready on its first visit, unless there is no mask to do so with."""
+        if place not in self.rows and status == PLAYING:
+            self.rows[place] = array("f", [0.0 if legal else float(ILLEGAL) for legal in mask.tolist()])
+            self.visits[place] = 1
+        return self.rows.get(place)
+
+    def learn(
+        self,
+        row: plain.Row[float],
+        action: int,
+        reward: float,
+        sign: float,
+        here: plain.Row[float] | None,
+        rates: Moment,
+    ) -> None:
+        target = reward
+        if here is not None:
+            target += rates.discount * sign * max(here)
+        plain.improve(row, action, target, rates.learning_rate)
+
+    def legal(self, place: int) -> list[int]:
+        return [action for action, value in enumerate(self.rows[place]) if value >= ANY_LEGAL]
+
+    def close(self) -> None:
+        places = list(self.rows)
+        if places:
+            self.table.rows["values"][places] = np.array(list(self.rows.values()), np.float32)
+            self.table.rows["visits"][places] = list(self.visits.values())
+        self.table.known[self.new : len(places)] = places[self.new :]
+        self.table.used[0] = len(places)
+
+
+class NumpyTurns:
+    """Games are taken together up to the first that needs a row which one of them has changed."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.values, self.visits = table.rows["values"], table.rows["visits"]
+
+    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
+        games = np.arange(len(moved.places), dtype=np.uint64)
+        bits = vectorised.mix(np.uint64(key) + games * GOLDEN)
+        moved = moved._replace(places=self.locate(moved))
+        for part in vectorised.independent(np.where(desks.pending, desks.places, -1), moved.places):
+            some = Moved(*(column[part] for column in moved)), Desks(*(column[part] for column in desks))
+            self._take(*some, rates, bits[part])
+
+    def _take(self, moved: Moved, desks: Desks, rates: Moment, bits: Array) -> None:
+        """Games of which none waits for another."""
+        values = self.values[moved.places]
+        best = values.max(axis=1)
+        chosen = vectorised.choose(values, best, rates.exploration, bits)
+        follows = rates.discount * moved.signs * best.astype(np.float64)
+        targets = moved.rewards + np.where(moved.places >= 0, follows, 0.0)
+        judged = np.flatnonzero(desks.pending)
+        self.learn(desks.places[judged], desks.actions[judged], targets[judged], rates.learning_rate)
+        playing = moved.status == PLAYING
+        desks.places[:], desks.pending[:] = moved.places, playing
+        np.copyto(desks.actions, chosen, where=playing)
+
+    def learn(self, places: Array, actions: Array, targets: Array, rate: float) -> None:
+        old = self.values[places, actions].astype(np.float64)
+        self.values[places, actions] = old + rate * (targets - old)
+        self.visits[places] += np.uint64(1)
+
+    def locate(self, moved: Moved) -> Array:
+        """[N] the rows of what is seen, made ready on their first visit; -1 where there is no mask to do so with."""
+        places = moved.places.copy()
+        # One by one, but only what is new: the order of discovery is part of the table.
+        for i in np.flatnonzero((places >= 0) & (self.visits[places] == 0)):
+            if self.visits[places[i]] == 0:
+                places[i] = self.enter(places[i], moved.masks[i]) if moved.status[i] != CUT else -1
+        return places
+
+    def enter(self, place: Any, mask: Array) -> Any:
+        self.table.known[len(self.table)] = place
+        self.table.used[0] += 1
+        self.values[place], self.visits[place] = np.where(mask, np.float32(0.0), ILLEGAL), 1
+        return place
+
+    def close(self) -> None:
+        """Everything is in the table already."""
+
+
+TURNS: dict[str, type[Turns]] = {"list": ListTurns, "numpy": NumpyTurns}

@@ -1,0 +1,156 @@
+"""A worker for the forms that are there to be read and compared: the pool steps the games, Python does the rest.
+
+It ends in the same table as the compiled worker, byte for byte, from the same seed and settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ludus import schedules
+from ludus.agents.table import Positions, Table, positions_of
+from ludus.algorithms.tabular import Tabular
+from ludus.algorithms.tabular.forms.plain import BITS
+from ludus.algorithms.tabular.forms.turns import TURNS, Desks, Moment, Moved
+from ludus.algorithms.tabular.worker import LEARNER, check_discrete
+from ludus.bridges import AnyPool
+from ludus.pool import Pool, Snapshot
+from ludus.types import Array, Discrete, LudusError, Spec, Step
+from ludus.words import OVER, PLAYING, random
+
+EPISODES, LENGTHS, UPDATES, RETURNS = 0, 1, 2, 3
+"""places in the tally"""
+KEPT = ("places", "actions", "pending", "seats", "lengths", "gained")
+
+
+class FormWorker:
+    """Rows of one game that learn into a table, by `algorithm.form`; `number` of `workers` that do so side by side."""
+
+    def __init__(self, pool: AnyPool, algorithm: Tabular, seed: int, number: int = 0, workers: int = 1) -> None:
+        self.positions: Positions = checked_positions(pool, algorithm.form)
+        self.pool, self.algorithm, self.rows, self.spec = pool, algorithm, pool.rows, pool.spec
+        self.opposed = pool.spec.seats == 2
+        self.learning_rate, self.exploration = map(schedules.parse, (algorithm.learning_rate, algorithm.exploration))
+        self.time, self.stride = 0, float(pool.rows * workers)
+        self.dice = int(random.keys(seed ^ LEARNER, number + 1)[number])
+        self.observations, self.codes = self.positions.new_observations(self.rows)
+        self.desks = Desks(*(np.zeros(self.rows, np.int64) for _ in Desks._fields))
+        self.seats, self.lengths = np.zeros(self.rows, np.int64), np.zeros(self.rows, np.int64)
+        self.gained = np.zeros((self.rows, self.spec.seats))
+        self.opened = isinstance(pool, Pool)
+        if isinstance(pool, Pool):
+            pool.states["status"] = OVER  # so that the first step opens every game
+
+    def new_table(self) -> Table:
+        """An empty table for this game."""
+        assert isinstance(self.spec.actions, Discrete)
+        return self.algorithm.new_table(self.positions, self.spec.actions.n, self.spec.seats)
+
+    def work(self, table: Table, steps: int) -> Array:
+        """Play and learn for `steps` time steps of all rows, into the table; returns the tally of what was played."""
+        tally = np.zeros(RETURNS + self.spec.seats)
+        turns = TURNS[self.algorithm.form](table)
+        for _ in range(steps):
+            moved = self._move(tally)
+            tally[UPDATES] += self.desks.pending.sum()
+            turns.take(moved, self.desks, self._rates(), (self.dice + self.time) & BITS)
+            self.time += 1
+        turns.close()
+        return tally
+
+    def _rates(self) -> Moment:
+        """What the schedules say at this step."""
+        step = self.time * self.stride
+        return Moment(self.learning_rate(step), self.algorithm.discount, self.exploration(step))
+
+    def _move(self, tally: Array) -> Moved:
+        """Move the pool's games, or look at their openings."""
+        step = self.pool.advance(self.desks.actions) if self.opened else self.pool.step
+        self.opened = True
+        movers, self.seats = self.seats, step.seat.astype(np.int64)
+        status = self.pool.status
+        self._count(step, status, tally)
+        rewards = step.reward[np.arange(self.rows), movers].astype(np.float64)
+        signs = np.where(self.opposed & (self.seats != movers), -1.0, 1.0)
+        return Moved(np.where(status == OVER, -1, self._places(step)), step.mask, rewards, signs, status)
+
+    def _places(self, step: Step) -> Array:
+        """[N] the numbers of what is seen; tables of seats that lie apart follow each other."""
+        for name, field in step.observation.items():
+            self.observations[name] = field
+        digits = (self.codes.astype(np.int64) - self.positions.lows) * self.positions.weights
+        apart = self.algorithm.tables == "seat"
+        return digits.sum(axis=1) + (self.positions.count * self.seats if apart else 0)
+
+    def _count(self, step: Step, status: Array, tally: Array) -> None:
+        """Keep the books of the games that were moved."""
+        moved = ~step.first
+        self.lengths[moved] += 1
+        self.gained[moved] += step.reward[moved]
+        # One by one, because a sum of floats depends on its order.
+        for i in np.flatnonzero(moved & (status != PLAYING)):
+            tally[EPISODES] += 1
+            tally[LENGTHS] += self.lengths[i]
+            tally[RETURNS:] += self.gained[i]
+            self.lengths[i], self.gained[i] = 0, 0.0
+
+    def remap(self, mapping: Array) -> None:
+        """Rows of numbered positions never move."""
+
+    def state(self) -> dict[str, Array]:
+        """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
+        parts = {name: array.copy() for name, array in self._kept().items()}
+        parts["time"] = np.array([self.time], np.int64)
+        if isinstance(self.pool, Pool):
+            snapshot = self.pool.save()
+            parts |= {"played": np.array([snapshot.played]), "states": snapshot.states, "views": snapshot.rows}
+            parts["observations"] = snapshot.observations
+        return parts
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Go on where `state` was taken."""
+        missing = {*KEPT, "time"} - set(state)
+        if missing:
+            raise LudusError(
+                f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}; was it of another form?"
+            )
+        self.time = int(state["time"][0])
+        if not isinstance(self.pool, Pool):
+            return
+        for name, mine in self._kept().items():
+            if mine.shape != state[name].shape:
+                raise LudusError(
+                    "this checkpoint is of a run with another number of rows; resume it with its own run.toml"
+                )
+            mine[...] = state[name]
+        parts = (state[name] for name in ("states", "views", "observations"))
+        self.pool.restore(Snapshot(self.pool.game.fingerprint, int(state["played"][0]), *parts))
+
+    def _kept(self) -> dict[str, Array]:
+        return dict(zip(KEPT, (*self.desks, self.seats, self.lengths, self.gained), strict=True))
+
+    def close(self) -> None:
+        self.pool.close()
+
+
+def checked_positions(pool: AnyPool, form: str) -> Positions:
+    """The numbered positions of a game that the forms know how to play."""
+    if form not in TURNS:
+        raise LudusError(f"the forms of this worker are {', '.join(TURNS)}; form={form} has a worker of its own")
+    check_discrete(pool.name, pool.spec)
+    if not one_desk(pool.spec):
+        raise LudusError(
+            f"the {form} form plays games of one seat, and zero-sum games of two that take turns; {pool.name} is "
+            "neither, so use form=compiled"
+        )
+    positions = positions_of(pool.name, pool.observation)
+    if positions.count == 0:
+        raise LudusError(f"{pool.name} has too many positions to number them for the {form} form; use form=compiled")
+    return positions
+
+
+def one_desk(spec: Spec) -> bool:
+    """Whether one learner serves all seats."""
+    return spec.seats == 1 or (spec.seats == 2 and spec.zero_sum and spec.turns == "alternating")

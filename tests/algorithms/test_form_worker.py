@@ -1,0 +1,118 @@
+"""Training by the list and NumPy forms ends in the bytes of the compiled loop."""
+
+import numpy as np
+import pytest
+
+from ludus.algorithms.tabular import Tabular
+from ludus.algorithms.tabular.forms.worker import FormWorker
+from ludus.algorithms.tabular.worker import Worker
+from ludus.bridges import open_pool
+from ludus.types import LudusError
+
+FORMS = ("list", "numpy")
+EACH = pytest.mark.parametrize("form", FORMS)
+SCHEDULES = {"learning_rate": "linear(0.5, 0.0, 1500)", "exploration": "exponential(0.9, 0.1, 0.003)"}
+
+
+def learn(form, game, rows, steps, number=0, workers=1, **settings):
+    """A table and the tallies after some stretches of work."""
+    algorithm = Tabular(form=form, **settings)
+    kind = Worker if form == "compiled" else FormWorker
+    worker = kind(open_pool(game, rows, seed=3, threads=1), algorithm, 5, number, workers)
+    table = worker.new_table()
+    tallies = [worker.work(table, stretch).tolist() for stretch in steps]
+    assert worker.time == sum(steps)
+    worker.close()
+    return table, tallies
+
+
+def content(table):
+    return table.rows.tobytes(), table.known.tobytes(), table.used.tobytes()
+
+
+def assert_same(game, rows, steps, **settings):
+    expected, tallies = learn("compiled", game, rows, steps, **settings)
+    assert len(expected) > 1
+    for form in FORMS:
+        table, mine = learn(form, game, rows, steps, **settings)
+        assert mine == tallies
+        assert content(table) == content(expected)
+    return expected, tallies
+
+
+GAMES = (
+    "tictactoe", "gymnasium:FrozenLake-v1", "gymnasium:Taxi-v4", "gymnasium:Taxi-v4(max_episode_steps=5)",
+    "gymnasium:CliffWalking-v1", "gymnasium:Blackjack-v1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [1, 7, 64])
+@pytest.mark.parametrize("game", GAMES)
+def test_the_same_bytes_as_compiled(game, rows):
+    steps = (1, 0, 600 // rows, 1200 // rows)
+    _, tallies = assert_same(game, rows, steps, discount=0.97, **SCHEDULES)
+    assert sum(tally[2] for tally in tallies) > 0.5 * rows * sum(steps)
+
+
+@pytest.mark.parametrize("settings", [{}, {"tables": "seat"}, {"number": 1, "workers": 3, **SCHEDULES}])
+def test_the_same_bytes_with_other_settings(settings):
+    assert_same("tictactoe", 5, (300,), **settings)
+
+
+def test_cut_offs_look_ahead():
+    """The game with a short limit is one in which cut-offs count: without what follows, all would be worth less."""
+    far, _ = learn("list", "gymnasium:Taxi-v4(max_episode_steps=5)", 8, (2000,), discount=1.0, exploration="1.0")
+    values = far.rows["values"][far.places]
+    assert values.min() < -25  # five steps of -1, or one of -10 among them, are all that a game ever brings
+
+
+@EACH
+@pytest.mark.parametrize("game", ["tictactoe", "gymnasium:Taxi-v4(max_episode_steps=5)"])
+def test_resumed_it_goes_on_exactly(form, game):
+    algorithm = Tabular(form=form, **SCHEDULES)
+    worker = FormWorker(open_pool(game, 6, seed=1, threads=1), algorithm, 9)
+    table = worker.new_table()
+    worker.work(table, 83)
+    saved, twin_table = worker.state(), table.copy()
+    twin = FormWorker(open_pool(game, 6, seed=2, threads=1), algorithm, 9)
+    twin.restore(saved)
+    tallies = [one.work(into, 140).tolist() for one, into in ((worker, table), (twin, twin_table))]
+    assert tallies[0] == tallies[1]
+    assert content(table) == content(twin_table)
+    assert twin.time == 223
+
+
+@EACH
+def test_the_forms_share_a_table_in_turns(form):
+    """A table goes through a checkpoint and on, in either form."""
+    worker = FormWorker(open_pool("tictactoe", 3, seed=1, threads=1), Tabular(form=form), 2)
+    table = worker.new_table()
+    worker.work(table, 50)
+    again = type(table).from_state(table.state(), table.actions)
+    assert content(again) == content(table)
+    known = len(again)
+    worker.work(again, 50)
+    assert len(again) > known and again.known[:known].tolist() == table.known[:known].tolist()
+    assert len(set(again.known[: len(again)].tolist())) == len(again)
+
+
+@EACH
+def test_what_the_forms_do_not_play(form):
+    for game, words in [
+        ("goofspiel", "use form=compiled"), ("connect4", "too many positions.*use form=compiled"),
+        ("car", "continuous actions"), ("cartpole", "train on discretize:"),
+    ]:  # fmt: skip
+        with pytest.raises(LudusError, match=words):
+            FormWorker(open_pool(game, 2, threads=1), Tabular(form=form), 0)
+    with pytest.raises(LudusError, match="a worker of its own"):
+        FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(), 0)
+
+
+@EACH
+def test_what_cannot_be_resumed(form):
+    worker = FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(form=form), 0)
+    with pytest.raises(LudusError, match=r"it lacks .*places"):
+        worker.restore({"time": np.array([3])})
+    larger = FormWorker(open_pool("tictactoe", 3, threads=1), Tabular(form=form), 0)
+    with pytest.raises(LudusError, match="another number of rows"):
+        worker.restore(larger.state())

@@ -1,0 +1,278 @@
+"""Q-learning in three forms: the same bits from each, and the mathematics by hand."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludus.algorithms.tabular.forms import FORMS, QLearning, plain, vectorised
+from ludus.types import LudusError
+from ludus.words import random
+
+STATES, ACTIONS = 4, 3
+EACH = pytest.mark.parametrize("form", FORMS)
+places, moves = st.integers(0, STATES - 1), st.integers(0, ACTIONS - 1)
+masks = st.lists(st.booleans(), min_size=ACTIONS, max_size=ACTIONS).filter(any)
+numbers = st.floats(-1e20, 1e20)
+updates = st.tuples(places, moves, numbers, places, st.booleans(), masks, st.sampled_from([1.0, -1.0]))
+batches = st.lists(updates, max_size=40)
+rates = st.fixed_dictionaries(
+    {"learning_rate": st.floats(1e-6, 1.0), "discount": st.floats(0, 1), "exploration": st.floats(0, 1)}
+)
+
+
+def learners(**settings):
+    return [QLearning(form, STATES, ACTIONS, **settings) for form in FORMS]
+
+
+def columns(batch):
+    """Updates as the arguments of batch_update."""
+    kinds = (np.int64, np.int64, np.float64, np.int64, bool, bool, np.float64)
+    given = zip(*batch, strict=True) if batch else ([],) * 7
+    shaped = [np.array(list(column), kind) for column, kind in zip(given, kinds, strict=True)]
+    shaped[5] = shaped[5].reshape(-1, ACTIONS)
+    return shaped
+
+
+def one_by_one(learner, batch):
+    for update in batch:
+        learner.update(*update)
+
+
+@EACH
+def test_by_hand(form):
+    q = QLearning(form, 3, 2, learning_rate=0.5, discount=0.5)
+    q.update(1, 0, 4.0, 2, terminated=True)
+    assert q.table[1].tolist() == [2.0, 0.0]  # 0 + 0.5 (4 - 0)
+    q.update(0, 1, 1.0, 1, terminated=False)
+    assert q.table[0].tolist() == [0.0, 1.0]  # 0 + 0.5 (1 + 0.5 * 2 - 0)
+    q.update(0, 1, 1.0, 1, terminated=False, next_mask=[False, True])
+    assert q.table[0].tolist() == [0.0, 1.0]  # 1 + 0.5 (1 + 0.5 * 0 - 1)
+    q.update(0, 0, 0.0, 1, terminated=False, sign=-1.0)
+    assert q.table[0].tolist() == [-0.5, 1.0]  # 0 + 0.5 (0 - 0.5 * 2 - 0)
+    q.batch_update([0, 0], [1, 1], [3.0, 3.0], [2, 2], [True, True])
+    assert q.table[0].tolist() == [-0.5, 2.5]  # 1 -> 2 -> 2.5
+    assert q.table.dtype == np.float32 and q.table.shape == (3, 2)
+
+
+@EACH
+def test_a_value_is_rounded_once(form):
+    q = QLearning(form, 1, 1, learning_rate=0.1)
+    expected = np.float32(0.0)
+    for reward in (0.1, 1 / 3, 1e-9, 7e7, -0.3):
+        q.update(0, 0, reward, 0, True)
+        expected = np.float32(float(expected) + 0.1 * (reward - float(expected)))
+        assert q.table[0, 0] == expected
+
+
+@given(batches, rates)
+def test_all_forms_learn_the_same_bits(batch, settings):
+    expected = QLearning("list", STATES, ACTIONS, **settings)
+    one_by_one(expected, batch)
+    for learner in learners(**settings):
+        learner.batch_update(*columns(batch))
+        assert learner.table.tobytes() == expected.table.tobytes()
+    for learner in learners(**settings):
+        one_by_one(learner, batch)
+        assert learner.table.tobytes() == expected.table.tobytes()
+
+
+@given(st.lists(st.tuples(places, masks, st.booleans()), max_size=30), batches, rates, st.integers(0, 2**64 - 1))
+def test_all_forms_choose_the_same(questions, batch, settings, seed):
+    expected = None
+    for learner in learners(**settings, seed=seed):
+        learner.batch_update(*columns(batch))
+        singly = [learner.select_action(*question) for question in questions]
+        asked = np.array([state for state, *_ in questions], np.int64)
+        allowed = np.array([mask for _, mask, _ in questions], bool).reshape(-1, ACTIONS)
+        chosen = [singly, learner.select_actions(asked, allowed).tolist(), learner.select_actions(asked).tolist()]
+        expected = expected or chosen
+        assert chosen == expected
+        assert all(mask[action] for action, (_, mask, _) in zip(chosen[0], questions, strict=True))
+        assert allowed[np.arange(len(asked)), chosen[1]].all()
+
+
+@EACH
+def test_many_choices_are_as_many_single_ones(form):
+    one, many = (QLearning(form, STATES, ACTIONS, exploration=0.5, seed=3) for _ in range(2))
+    states = np.arange(200) % STATES
+    assert many.select_actions(states).tolist() == [one.select_action(int(state)) for state in states]
+    assert one.select_action(0) == many.select_action(0)
+
+
+@EACH
+def test_ties_are_broken_evenly_and_exploration_is_as_frequent_as_said(form):
+    q = QLearning(form, 1, 4, learning_rate=1.0, exploration=0.2, seed=1)
+    q.batch_update([0, 0], [1, 3], [1.0, 1.0], [0, 0], [True, True])
+    greedy = np.bincount(q.select_actions(np.zeros(4000, np.int64), explore=False), minlength=4)
+    assert greedy[0] == greedy[2] == 0 and abs(greedy[1] - 2000) < 130  # four standard deviations
+    tried = np.bincount(q.select_actions(np.zeros(4000, np.int64)), minlength=4)
+    assert abs(tried[0] + tried[2] - 400) < 80
+    q.rates = dataclasses.replace(q.rates, exploration=0.0)
+    assert np.bincount(q.select_actions(np.zeros(400, np.int64)), minlength=4)[[0, 2]].tolist() == [0, 0]
+
+
+@EACH
+def test_summing_a_batch_runs_away_and_we_do_not(form):
+    count, rate, naive = 16, 0.5, np.zeros((1, 1))
+    q = QLearning(form, 1, 1, learning_rate=rate)
+    states = np.zeros(count, np.int64)
+    for _ in range(20):
+        np.add.at(naive, (states, states), rate * (1.0 - naive[states, states]))
+        q.batch_update(states, states, np.ones(count), states, np.ones(count, bool))
+    assert abs(naive[0, 0]) > 1e12
+    assert q.table[0, 0] == 1.0
+
+
+@given(st.sampled_from(list(FORMS)), st.sampled_from(list(FORMS)), batches, batches, rates)
+def test_saved_and_restored_it_goes_on_exactly(form, other, before, after, settings):
+    q = QLearning(form, STATES, ACTIONS, **settings, seed=7)
+    q.batch_update(*columns(before))
+    q.select_actions([0, 1, 2])
+    twin = QLearning.from_state(other, {name: array.copy() for name, array in q.state().items()})
+    for learner in (q, twin):
+        learner.batch_update(*columns(after))
+    assert q.table.tobytes() == twin.table.tobytes()
+    assert q.select_actions(np.arange(40) % STATES).tolist() == twin.select_actions(np.arange(40) % STATES).tolist()
+    assert q.rates == twin.rates
+
+
+@EACH
+def test_the_table_is_a_copy(form):
+    q = QLearning(form, 2, 2)
+    q.table[:] = 5.0
+    assert not q.table.any()
+
+
+GOOD = {"states": [0, 1], "actions": [0, 1], "rewards": [1.0, 2.0], "next_states": [1, 0], "terminated": [False, True]}
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"states": [0, STATES]}, "states lie between 0 and 3; 4 at place 1"),
+        ({"states": [-1, 0]}, "-1 at place 0"),
+        ({"states": [0.0, 1.0]}, "whole numbers, not float64"),
+        ({"states": [[0, 1]]}, "shape"),
+        ({"states": [[0], [0, 1]]}, "rows of one length"),
+        ({"actions": [0, ACTIONS]}, "actions lie between 0 and 2"),
+        ({"actions": [0]}, "actions must have the shape"),
+        ({"rewards": [1.0, np.nan]}, "finite"),
+        ({"rewards": [np.inf, 1.0]}, "finite"),
+        ({"next_states": [0, 9]}, "next_states lie between"),
+        ({"terminated": [0.5, 1.0]}, "booleans"),
+        ({"next_masks": np.zeros((2, ACTIONS), bool)}, "next_masks: nothing is allowed at place 0"),
+        ({"next_masks": np.ones((2, ACTIONS + 1), bool)}, "shape"),
+        ({"masks": [[True, True, True], [True, False, True]]}, "update 1 is of action 1, which its mask"),
+        ({"signs": [1.0, 0.5]}, "signs are 1"),
+    ],
+)
+def test_a_bad_batch_is_refused_whole(form, wrong, words):
+    q = QLearning(form, STATES, ACTIONS)
+    q.batch_update(**GOOD)
+    before = q.state()
+    with pytest.raises(LudusError, match=words.replace("(", r"\(")):
+        q.batch_update(**{**GOOD, **wrong})
+    assert all(before[name].tobytes() == array.tobytes() for name, array in q.state().items())
+
+
+@EACH
+def test_a_bad_call_is_refused(form):
+    q = QLearning(form, STATES, ACTIONS)
+    before = q.state()
+    for call, words in [
+        (lambda: q.update(STATES, 0, 0.0, 0, True), "a state is a whole number from 0 to 3, not 4"),
+        (lambda: q.update(0, -1, 0.0, 0, True), "an action is a whole number from 0 to 2, not -1"),
+        (lambda: q.update(0, 0, 0.0, 1.5, True), "not 1.5"),
+        (lambda: q.update(0, 0, float("nan"), 0, True), "not nan"),
+        (lambda: q.update(0, 0, 0.0, 0, False, next_mask=[False] * ACTIONS), "next_mask: nothing is allowed"),
+        (lambda: q.update(0, 0, 0.0, 0, False, mask=[False, True, True]), "its mask does not allow it"),
+        (lambda: q.update(0, 0, 0.0, 0, False, sign=2.0), "a sign is 1 or -1"),
+        (lambda: q.select_action(-1), "not -1"),
+        (lambda: q.select_action(0, [False] * ACTIONS), "at least one action must be legal"),
+        (lambda: q.select_action(0, [True]), "shape"),
+        (lambda: q.select_actions([0, 99]), "99 at place 1"),
+        (lambda: q.select_actions([0, 1], [[True] * ACTIONS, [False] * ACTIONS]), "nothing is allowed at place 1"),
+    ]:
+        with pytest.raises(LudusError, match=words):
+            call()
+    assert all(before[name].tobytes() == array.tobytes() for name, array in q.state().items())
+
+
+@EACH
+def test_where_a_game_has_ended_nothing_need_be_legal(form):
+    q = QLearning(form, STATES, ACTIONS, learning_rate=1.0)
+    q.update(0, 0, 2.0, 1, True, next_mask=[False] * ACTIONS)
+    q.batch_update([1], [0], [3.0], [1], [True], next_masks=np.zeros((1, ACTIONS), bool))
+    assert q.table[:2, 0].tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"learning_rate": 0.0}, "learning rate"),
+        ({"learning_rate": 1.5}, "learning rate"),
+        ({"learning_rate": float("nan")}, "learning rate"),
+        ({"discount": -0.1}, "discount"),
+        ({"discount": 1.1}, "discount"),
+        ({"exploration": 2}, "exploration"),
+        ({"states": 0}, "at least one state"),
+        ({"form": "numba"}, "known are list, numpy, compiled"),
+    ],
+)
+def test_bad_settings(settings, words):
+    with pytest.raises(LudusError, match=words):
+        QLearning(**{"form": "list", "states": 2, "actions": 2, **settings})
+
+
+def test_bad_states_to_resume_from():
+    good = QLearning("list", 2, 2).state()
+    with pytest.raises(LudusError, match="lacks key"):
+        QLearning.from_state("list", {name: array for name, array in good.items() if name != "key"})
+    for name, bad in (("table", good["table"].astype(np.float64)), ("table", good["table"] * np.nan), ("rates", [1.0])):
+        with pytest.raises(LudusError, match="damaged"):
+            QLearning.from_state("list", {**good, name: np.asarray(bad)})
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_the_random_bits_are_those_of_the_games(bits):
+    assert plain.mix(bits) == int(random.mix(np.uint64(bits)))
+    assert vectorised.mix(np.array([bits], np.uint64)).tolist() == [plain.mix(bits)]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), max_size=40))
+def test_a_batch_is_cut_only_where_it_must(steps):
+    writes, reads = (np.array([step[side] for step in steps], np.int64) for side in (0, 1))
+    parts = [(part.start, part.stop) for part in vectorised.independent(writes, reads)]
+    expected, start = [], 0
+    for place in range(len(steps)):
+        changed = set(writes[start:place].tolist()) - {-1}
+        if changed & set(steps[place]):
+            expected.append((start, place))
+            start = place
+    assert parts == [*expected, (start, len(steps))] if steps else parts == []
+
+
+def test_the_compiled_form_is_the_same_without_the_compiler():
+    script = (
+        "from ludus.algorithms.tabular.forms import QLearning; import numpy as np\n"
+        "q = QLearning('compiled', 5, 3, exploration=0.5, seed=2); dice = np.random.default_rng(0)\n"
+        "for _ in range(5):\n"
+        "    s, n, r = dice.integers(0, 5, 30), dice.integers(0, 5, 30), dice.standard_normal(30)\n"
+        "    q.batch_update(s, q.select_actions(s), r, n, r > 1); q.update(1, q.select_action(1), 0.3, 2, False)\n"
+        "print(q.table.tobytes().hex())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", script], env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for disabled in "01"
+    }  # fmt: skip
+    assert len(outputs) == 1 and len(outputs.pop().strip()) == 2 * 4 * 15
