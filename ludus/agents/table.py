@@ -278,7 +278,13 @@ def one_above(row: Any, actions: Any, threshold: Any, bits: Any) -> Any:
     return chosen
 
 
+@part
+def lower_half(bits: Any) -> Any:
+    """32 of 64 random bits; `scale` reads the others."""
+    return np.int64(bits & np.uint64(0xFFFFFFFF))
+
+
 @rule
 def unit(bits: Any) -> Any:
-    """The lower half of 64 random bits as a number from 0 up to 1; `scale` reads the upper half."""
-    return np.float64(bits & np.uint64(0xFFFFFFFF)) * UNIT
+    """The lower half of 64 random bits as a number from 0 up to 1."""
+    return np.float64(lower_half(bits)) * UNIT

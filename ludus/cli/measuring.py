@@ -12,7 +12,7 @@ from ludus.types import LudusError
 
 @app.command
 def bench(
-    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect"], tyro.conf.Positional],
+    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect", "tabular"], tyro.conf.Positional],
     /,
     game: str | None = None,
     rows: int = 2048,
@@ -22,7 +22,8 @@ def bench(
     """Measure, with a table or one JSON object.
 
     Args:
-        suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, or the perfect player.
+        suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, the
+            perfect player, or tabular learning.
         game: Only this game.
         rows: How many games at once.
         rounds: How many rounds; the median counts.
@@ -40,7 +41,7 @@ def bench(
 
 
 def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> Any:
-    from ludus.bench import gymnasium, perfect, pool, startup
+    from ludus.bench import gymnasium, perfect, pool, startup, tabular
 
     if rounds < 1:
         raise LudusError(f"a benchmark needs at least one round, not {rounds}")
@@ -50,4 +51,6 @@ def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> A
         return startup.suite(game, rounds, tell)
     if suite == "perfect":
         return perfect.suite(rounds, tell)
+    if suite == "tabular":
+        return tabular.suite(rounds, tell)
     return gymnasium.suite(rounds, tell)

@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).parent
 RATES = ("rate", "explore")
 SETTINGS = np.dtype(
     [(name, np.float64) for name in ("learning_rate", "exploration", "discount", "trace", "threshold")]
-    + [(name, np.int64) for name in ("lookahead", "planning")]
+    + [(name, np.int64) for name in ("lookahead", "planning", "explore_below")]
     + [(f"{rate}_{part}", np.float64) for rate in RATES for part in ("kind", "a", "b", "c")]
 )
 """what the compiled loop reads: the rates of this moment, and the schedules that they follow"""

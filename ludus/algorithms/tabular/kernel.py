@@ -93,6 +93,7 @@ def play(b, i):
     game.fresh = fresh
     game.seat = state.seat
     game.status = state.status
+    return fresh, np.int64(game.mover), np.int64(state.seat), np.int64(state.status)
 
 
 @part
@@ -128,12 +129,11 @@ def enter(b, key, slot):
 
 
 @part
-def locate(b, i, seat, view, apart):
+def locate(b, i, seat, view, cut, apart):
     """The row of what a seat sees, made ready on its first visit.
 
     A game that was cut off has no mask to make a row ready with: there, -1 stands for what is not known yet.
     """
-    cut = b.games[i].status == CUT
     if NATIVE:
         observe(b.states[i], seat, b.observations[view])
     if HASHED:
@@ -158,13 +158,13 @@ def locate(b, i, seat, view, apart):
 
 
 @part
-def fetch(b, i, apart):
+def fetch(b, i, mover, status, apart):
     """Find the rows that game i will need, and have them brought near."""
-    if b.games[i].status != OVER:
+    if status != OVER:
         for view in range(VIEWS):
-            seat = view if SIMULTANEOUS else np.int64(b.games[i].seat)
+            seat = view if SIMULTANEOUS else mover
             desk = b.desks[i * DESKS + (0 if DESKS == 1 else seat)]
-            desk.found = locate(b, i, seat, i * VIEWS + view, apart)
+            desk.found = locate(b, i, seat, i * VIEWS + view, status == CUT, apart)
             if desk.found >= 0:
                 prefetch(b.rows, desk.found)
 
@@ -180,19 +180,19 @@ def judge(b, desk, owner, t, dice, reward, place, action, best, sign, ended):
 
 
 @part
-def go_on(b, i, apart, dice, t):
+def go_on(b, i, before, mover, apart, dice, t):
     """The game goes on: who is to act chooses, and learns from what it did last."""
     game = b.games[i]
     for view in range(VIEWS):
-        seat = view if SIMULTANEOUS else np.int64(game.seat)
+        seat = view if SIMULTANEOUS else mover
         owner = i * DESKS + (0 if DESKS == 1 else seat)
         desk = b.desks[owner]
-        place = desk.found if FETCH else locate(b, i, seat, i * VIEWS + view, apart)
+        place = desk.found if FETCH else locate(b, i, seat, i * VIEWS + view, False, apart)
         bits = mix(dice + np.uint64(i * VIEWS + view) * GOLDEN + np.uint64(t))
         best = highest(b.rows[place], ACTIONS)
         action = choose(b.rows[place], ACTIONS, best, b.settings[0], bits)
-        reward = np.float64(game.reward[game.mover]) if DESKS == 1 else desk.reward
-        sign = -1.0 if OPPOSED and game.seat != game.mover else 1.0
+        reward = np.float64(game.reward[before]) if DESKS == 1 else desk.reward
+        sign = -1.0 if OPPOSED and mover != before else 1.0
         judge(b, desk, owner, t, dice, reward, place, action, best, sign, False)
         desk.place = place
         desk.action = action
@@ -205,21 +205,21 @@ def go_on(b, i, apart, dice, t):
 
 
 @part
-def end(b, i, apart, dice, t):
+def end(b, i, before, mover, status, apart, dice, t):
     """The game has ended: everyone learns from what it did last; after a cut-off, what would follow still counts.
 
     Where seats take turns at desks of their own, only the one that would act next sees what would follow.
     """
     game = b.games[i]
-    for number in range(DESKS):
-        owner = i * DESKS + number
+    for seat in range(DESKS):
+        owner = i * DESKS + seat
         desk = b.desks[owner]
         place = np.int64(-1)
-        if game.status == CUT and (DESKS == 1 or SIMULTANEOUS or game.seat == number):
-            view = i * VIEWS + (number if SIMULTANEOUS else 0)
-            place = desk.found if FETCH else locate(b, i, np.int64(game.seat) if DESKS == 1 else number, view, apart)
-        reward = np.float64(game.reward[game.mover]) if DESKS == 1 else desk.reward
-        sign = -1.0 if OPPOSED and game.seat != game.mover else 1.0
+        if status == CUT and (DESKS == 1 or SIMULTANEOUS or mover == seat):
+            view = i * VIEWS + (seat if SIMULTANEOUS else 0)
+            place = desk.found if FETCH else locate(b, i, mover if DESKS == 1 else seat, view, True, apart)
+        reward = np.float64(game.reward[before]) if DESKS == 1 else desk.reward
+        sign = -1.0 if OPPOSED and mover != before else 1.0
         best = highest(b.rows[place], ACTIONS) if place >= 0 else np.float32(0.0)
         judge(b, desk, owner, t, dice, reward, place, np.int64(-1), best, sign, True)
         desk.reward = 0.0
@@ -227,12 +227,12 @@ def end(b, i, apart, dice, t):
 
 
 @part
-def count(game, tally):
+def count(game, status, tally):
     """Keep the books of a game that was moved."""
     game.length += 1
     for seat in range(SEATS):
         game.gained[seat] += game.reward[seat]
-    if game.status != PLAYING:
+    if status != PLAYING:
         tally[EPISODES] += 1.0
         tally[LENGTHS] += game.length
         game.length = 0
@@ -242,18 +242,18 @@ def count(game, tally):
 
 
 @part
-def turn(b, i, apart, dice, t):
-    """Game i has moved: its players choose and learn."""
+def turn(b, i, fresh, before, mover, status, apart, dice, t):
+    """Game i has moved (by the seat `before`; now it is the turn of `mover`): its players choose and learn."""
     game = b.games[i]
-    if not game.fresh:
+    if not fresh:
         if DESKS > 1:
             for seat in range(SEATS):
                 b.desks[i * DESKS + seat].reward += game.reward[seat]
-        count(game, b.tally)
-    if game.status == PLAYING:
-        go_on(b, i, apart, dice, t)
+        count(game, status, b.tally)
+    if status == PLAYING:
+        go_on(b, i, before, mover, apart, dice, t)
     else:
-        end(b, i, apart, dice, t)
+        end(b, i, before, mover, status, apart, dice, t)
 
 
 @part
@@ -261,6 +261,14 @@ def set_rates(s, step):
     """What the schedules say at this step."""
     s.learning_rate = value(s.rate_kind, s.rate_a, s.rate_b, s.rate_c, step)
     s.exploration = value(s.explore_kind, s.explore_a, s.explore_b, s.explore_c, step)
+    s.explore_below = np.int64(np.ceil(min(max(s.exploration, 0.0), 1.0) * 4294967296.0))
+
+
+@part
+def written(b, i):
+    """What `play` returns, of a game that was moved before."""
+    game = b.games[i]
+    return game.fresh, np.int64(game.mover), np.int64(game.seat), np.int64(game.status)
 
 
 @kernel
@@ -270,9 +278,11 @@ def follow(bench, apart, dice, t, stride):
     set_rates(b.settings[0], np.float64(t) * stride)
     if FETCH:
         for i in range(len(b.games)):
-            fetch(b, i, apart)
+            _, _, mover, status = written(b, i)
+            fetch(b, i, mover, status, apart)
     for i in range(len(b.games)):
-        turn(b, i, apart, dice, t)
+        fresh, before, mover, status = written(b, i)
+        turn(b, i, fresh, before, mover, status, apart, dice, t)
 
 
 @kernel
@@ -285,10 +295,9 @@ def train(bench, apart, dice, start, stop, stride):
         set_rates(b.settings[0], np.float64(t) * stride)
         if FETCH:
             for i in range(len(b.games)):
-                play(b, i)
-                fetch(b, i, apart)
+                _, _, mover, status = play(b, i)
+                fetch(b, i, mover, status, apart)
         for i in range(len(b.games)):
-            if not FETCH:
-                play(b, i)
-            turn(b, i, apart, dice, t)
+            fresh, before, mover, status = written(b, i) if FETCH else play(b, i)
+            turn(b, i, fresh, before, mover, status, apart, dice, t)
     return stop

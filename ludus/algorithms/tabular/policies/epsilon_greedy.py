@@ -1,12 +1,12 @@
 """ε-greedy: with probability ε any legal action, else one of the best, ties broken at random."""
 
-from ludus.agents.table import ANY_LEGAL, highest, one_above, unit
+from ludus.agents.table import ANY_LEGAL, highest, lower_half, one_above
 from ludus.words import part
 
 
 @part
 def choose(row, actions, best, settings, bits):
-    threshold = ANY_LEGAL if unit(bits) < settings.exploration else best
+    threshold = ANY_LEGAL if lower_half(bits) < settings.explore_below else best
     return one_above(row, actions, threshold, bits)
 
 
