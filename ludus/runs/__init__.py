@@ -111,15 +111,14 @@ def _loop(
     if standing.learner.steps >= run.steps:
         yield report(folder, run, standing, 0.0, {}, scores, True)
         return
-    began = last_save = time.perf_counter()
-    base, finished, speed = standing.seconds, False, Speed()
-    speed.rate(standing.learner.steps, began)
+    last_save, clock, speed = time.perf_counter(), Stopwatch(standing.seconds), Speed()
+    speed.rate(standing.learner.steps, clock.seconds)
     try:
         for progress in train(agent, run.settings, standing.learner, source):
-            learner, now = progress.learner, time.perf_counter()
-            rate = speed.rate(learner.steps, now)
+            clock.pause()
+            learner, rate = progress.learner, speed.rate(progress.learner.steps, clock.seconds)
             finished = learner.steps >= run.steps or progress.metrics.get("finished") == 1.0
-            standing = standing._replace(learner=learner, version=standing.version + 1, seconds=base + now - began)
+            standing = standing._replace(learner=learner, version=standing.version + 1, seconds=clock.seconds)
             metrics = dict(progress.metrics) | rates_at(run, standing.version) | {"age": float(progress.age)}
             if finished or evaluation_due(run, learner.steps - int(progress.metrics["updates"]), learner.steps):
                 score = take_score(run, pool, agent, learner.table, learner.steps)
@@ -128,12 +127,13 @@ def _loop(
                 metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
             record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
             ending = finished or stop()
-            if ending or now - last_save >= run.checkpoint_seconds:
+            if ending or time.perf_counter() - last_save >= run.checkpoint_seconds:
                 standing = standing._replace(saved=save(folder, run, pool, source, standing))
-                last_save = now
+                last_save = time.perf_counter()
             yield report(folder, run, standing, rate, metrics, scores, finished)
             if ending:
                 break
+            clock.go_on()
     except LudusError:
         # A worker or a rank is lost: what was learned is not.
         if standing.version and (standing.saved is None or standing.saved.name != f"{standing.learner.steps:06d}"):
@@ -141,6 +141,23 @@ def _loop(
         raise
     finally:
         draw_score(folder)
+
+
+class Stopwatch:
+    """Seconds of training, without those that scores and checkpoints take."""
+
+    def __init__(self, before: float) -> None:
+        self.total, self.since = before, time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return self.total + (time.perf_counter() - self.since if self.since else 0.0)
+
+    def pause(self) -> None:
+        self.total, self.since = self.seconds, 0.0
+
+    def go_on(self) -> None:
+        self.since = time.perf_counter()
 
 
 class Speed:
