@@ -65,9 +65,8 @@ def learning_rate(game: str, workers: int, rows: int = 64) -> float:
         progress = train(None, PLAIN, learner, source)
         before = next(progress).learner.steps
         start = time.perf_counter()
-        for last in itertools.islice(progress, CHUNKS):
-            pass
-        return float((last.learner.steps - before) / (time.perf_counter() - start))
+        after = max(step.learner.steps for step in itertools.islice(progress, CHUNKS))
+        return float((after - before) / (time.perf_counter() - start))
     finally:
         source.close()
 
@@ -117,7 +116,7 @@ def _form_rate(form: Any, steps: int, rows: int) -> float:
 
 
 def solved(rounds: int) -> Iterator[Result]:
-    """Seconds from an empty table to one that no line of play beats, the proof included; and the proof's worst result."""
+    """Seconds from an empty table to one that no line of play beats, the proof included; and its worst result."""
     times, worst = [], []
     for seed in range(rounds):
         start = time.perf_counter()
@@ -131,7 +130,7 @@ def solved(rounds: int) -> Iterator[Result]:
 
 
 def optimum(rounds: int) -> Iterator[Result]:
-    """The greedy policy of the preset, by its exact expected return within the time limit, against value iteration's."""
+    """The greedy policy of the preset against value iteration's, by exact expected returns within the time limit."""
     for name, game in LEARNED.items():
         run = config.resolve(game)
         pool = open_pool(game, 1, 0, threads=1)

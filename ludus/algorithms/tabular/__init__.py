@@ -163,12 +163,12 @@ def part(kind: str, name: str) -> ModuleType:
     return importlib.import_module(f"ludus.algorithms.tabular.{folder}.{name}")
 
 
-_bound: dict[tuple[str, str, str], Any] = {}
+_bound: dict[tuple[ModuleType, str, str], Any] = {}
 
 
 def bind(name: str, rules: ModuleType, method: str, policy: str) -> Any:
     """The compiled loop of a game with a method and a policy, one per process."""
-    key = (rules.__name__, method, policy)
+    key = (rules, method, policy)
     if key not in _bound:
         plain = re.sub(binding.NOT_FOR_FILES, "_", name)[:60]
         _bound[key] = binding.instantiate(

@@ -287,7 +287,7 @@ def follow(bench, apart, dice, t, stride):
 
 @kernel
 def train(bench, apart, dice, start, stop, stride):
-    """Time steps start .. stop-1 of all games, fewer where a hashed table has no room for one more; returns the next."""
+    """Time steps start .. stop-1 of all games, fewer where a hashed table has no room for more; returns the next."""
     b = borrowed(bench)
     for t in range(start, stop):
         if HASHED and b.used[0] + len(b.games) * VIEWS > len(b.rows):

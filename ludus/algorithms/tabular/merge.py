@@ -54,7 +54,10 @@ def weigh(table: Table, replica: Table, mapping: Array) -> Array:
 
 
 @kernel
-def enter_all(rows: Any, known: Any, index: Any, used: Any, their_rows: Any, their_known: Any, mapping: Any, hashed: Any) -> Any:
+def enter_all(
+    rows: Any, known: Any, index: Any, used: Any, their_rows: Any, their_known: Any, mapping: Any, hashed: bool
+) -> None:
+    """Find or make a row for each of theirs."""
     for number in range(len(mapping)):
         key = their_known[number]
         theirs = their_rows[number] if hashed else their_rows[np.int64(key)]
@@ -81,7 +84,10 @@ def enter_all(rows: Any, known: Any, index: Any, used: Any, their_rows: Any, the
 
 
 @kernel
-def gather(base: Any, theirs: Any, mapping: Any, their_places: Any, orders: Any, visits: Any, total: Any, weight: Any, added: Any) -> Any:
+def gather(
+    base: Any, theirs: Any, mapping: Any, their_places: Any, orders: Any, visits: Any, total: Any, weight: Any,
+    added: bool,
+) -> None:  # fmt: skip
     """Sum up what one replica has to say of a field."""
     for number in range(len(mapping)):
         if visits[number] > 0:
