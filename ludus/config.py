@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 import pathlib
 import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import tyro
 
@@ -65,8 +66,8 @@ class Run(Generic[Settings]):
             if getattr(self, name) < 1:
                 raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
         for name in ("workers", "chunk", "evaluations", "checkpoint_seconds"):
-            if getattr(self, name) < 0:
-                raise LudusError(f"{name} is 0 or more, not {getattr(self, name)}")
+            if not 0 <= getattr(self, name) < math.inf:
+                raise LudusError(f"{name} is a number from 0, not {getattr(self, name)}")
 
     @property
     def algorithm(self) -> str:
@@ -91,7 +92,10 @@ def preset_path(game: str) -> pathlib.Path:
 
 def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
     """A run from flat settings; unknown names are errors."""
-    kind = algorithms.settings_kind(str(values.get("algorithm", "q_learning")))
+    for name in ("game", "algorithm"):
+        if not isinstance(values.get(name), str):
+            raise LudusError(f'{where} does not say in words which {name} it is for: {name} = "…"')
+    kind = algorithms.settings_kind(values["algorithm"])
     ours = {field.name for field in dataclasses.fields(Run)} - {"settings"}
     theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
     for name in values:
@@ -101,7 +105,7 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
             raise LudusError(f'{where} has an unknown setting "{name}"{hint}')
     settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
     common = {name: values[name] for name in ours & set(values)}
-    return Run(settings=_typed(kind, settings, where), **_checked(Run, common, where))
+    return Run(settings=kind(**_checked(kind, settings, where)), **_checked(Run, common, where))
 
 
 def to_dict(run: Run[Any]) -> dict[str, Any]:
@@ -123,13 +127,9 @@ def read(path: pathlib.Path) -> Run[Any]:
     return from_dict(_read_toml(path), f'"{path}"')
 
 
-def _typed(kind: Any, values: dict[str, Any], where: str) -> Any:
-    return kind(**_checked(kind, values, where))
-
-
 def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
     """The values as the fields want them: TOML has lists for tuples, and writes 1 where 1.0 is meant."""
-    checked = {}
+    checked, hints = {}, get_type_hints(kind)
     for field in dataclasses.fields(kind):
         if field.name not in values:
             continue
@@ -143,8 +143,19 @@ def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
             value = tuple(value)
         if type(value) is not type(default):
             raise LudusError(f"{where}: {field.name} is {value!r}; it must be like {default!r}")
+        words = _words(hints[field.name])
+        wrong = [item for item in (value if isinstance(value, tuple) else (value,)) if words and item not in words]
+        if wrong:
+            raise LudusError(f"{where}: {field.name} is {wrong[0]!r}; it must be one of {', '.join(words)}")
         checked[field.name] = value
     return checked
+
+
+def _words(hint: Any) -> tuple[Any, ...]:
+    """What a field may be, where its type lists it: Literal["a", "b"], or a tuple of such; none where it does not."""
+    if get_origin(hint) is tuple:
+        hint = get_args(hint)[0]
+    return get_args(hint) if get_origin(hint) is Literal else ()
 
 
 def _toml(value: Any) -> str:

@@ -31,7 +31,20 @@ class TabularAgent:
     def init(self, spec: Spec, key: Any) -> Table:
         """An empty table, with which it plays at random."""
         assert isinstance(spec.actions, Discrete)
-        return Table(self.positions.count * (spec.seats if self.apart else 1), spec.actions.n)
+        return Table(self.count, spec.actions.n)
+
+    @property
+    def count(self) -> int:
+        """How many rows its table has, 0 where positions are hashed."""
+        return self.positions.count * (self.spec.seats if self.apart else 1)
+
+    def check(self, table: Table) -> None:
+        """Refuse the table of another game, or of seats that were told apart in another way."""
+        if table.count != self.count:
+            raise LudusError(
+                f"this table has {table.count:,} numbered positions and the game has {self.count:,}; take a checkpoint "
+                "of this game, with the settings that it was made with"
+            )
 
     def memory(self, rows: int) -> tuple[()]:
         return ()

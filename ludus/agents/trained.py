@@ -71,7 +71,5 @@ def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent,
         raise LudusError("this checkpoint holds no table, though it says so; take another checkpoint")
     agent = TabularAgent.of(pool, str(stored.manifest.agent.get("tables", "shared")))
     table = Table.from_state(stored.arrays["params"], pool.spec.actions.n, extra=())
-    expected = agent.positions.count * (pool.spec.seats if agent.apart else 1)
-    if table.count != expected:
-        raise LudusError(f"this table has {table.count:,} positions and the game {expected:,}; take another checkpoint")
+    agent.check(table)
     return agent, table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import pathlib
 import signal
 import sys
@@ -50,14 +51,23 @@ def train(arguments: list[str]) -> None:
         if {"-h", "--help"} & set(rest):
             tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
         raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
-    from ludus import config, runs
+    from ludus import runs
 
-    preset = config.resolve(game, _value_of("--algorithm", rest))
-    run = tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=rest, default=preset)
+    run = _read_flags(game, rest)
+    if run.game != game:  # what looked like the game was the value of a flag
+        run = _read_flags(run.game, rest)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     folder, run = runs.start(run, outer.out)
     _watch(folder, run, outer.json, resume=False)
+
+
+def _read_flags(game: str, arguments: list[str]) -> Any:
+    """The preset of the game with these flags on top."""
+    from ludus import config
+
+    preset = config.resolve(game, _value_of("--algorithm", arguments))
+    return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=arguments, default=preset)
 
 
 def _carry_on(outer: Outer, rest: list[str]) -> None:
@@ -131,13 +141,16 @@ def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
         else f", score {last.score.estimate:.4g} ({last.score.low:.4g} to {last.score.high:.4g})"
     )
     print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{score}")
-    if not last.finished:
+    if last.finished and not last.metrics:
+        print("it was finished before; make it longer with --steps")
+    elif not last.finished:
         print(f"stopped and saved; go on with: ludus train --resume {folder}")
 
 
 def _facts(report: Any) -> dict[str, Any]:
     score = None if report.score is None else report.score._asdict()
     facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
+    facts |= {"finished": report.finished}
     return facts | {"metrics": report.metrics, "checkpoint": None if report.saved is None else str(report.saved)}
 
 
@@ -150,7 +163,8 @@ def _stopping() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        print("\nludus: stopping after this chunk and saving; once more to stop at once", file=sys.stderr)
+        # Not print: a signal may come in the middle of one.
+        os.write(2, b"\nludus: stopping after this chunk and saving; once more to stop at once\n")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import collections
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +20,12 @@ from ludus.agents import load as load_agent
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.algorithms.tabular import Learner
+from ludus.algorithms.tabular.worker import check_discrete
 from ludus.bridges import AnyPool, identity_of, open_pool
-from ludus.config import Run, to_dict
+from ludus.config import Run, read, to_dict
 from ludus.pool import Pool, available_cores
-from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, new_folder, write_settings
-from ludus.runtimes import Job, Source, open_source
+from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, SETTINGS, new_folder, write_settings
+from ludus.runtimes import Job, Source, check_mergeable, open_source
 from ludus.statistics import Interval
 from ludus.train import train
 from ludus.types import Array, LudusError
@@ -42,6 +45,7 @@ class Report(NamedTuple):
     rate: float
     """steps per second, of late"""
     metrics: dict[str, float]
+    """of the newest chunk; none where the run was finished before"""
     score: Interval | None
     """the newest"""
     scores: list[float]
@@ -58,6 +62,8 @@ class Standing(NamedTuple):
     seconds: float
     score: Interval | None
     saved: Path | None
+    finished: bool = False
+    """by itself, before all steps were made: a plan that is as good as it gets"""
 
 
 def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
@@ -70,18 +76,21 @@ def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
 
 def settle(run: Run[Any]) -> Run[Any]:
     """The run with every choice made that was left to us; a sentence if the game will not do."""
-    from dataclasses import replace
-
-    pool = open_pool(run.game, 1, run.seed, threads=1)
-    native = isinstance(pool, Pool) and getattr(run.settings, "form", "compiled") == "compiled"
-    game = identity_of(pool).full_name
-    TabularAgent.of(pool)
-    pool.close()
     workers = run.workers or (1 if run.runtime in ("single", "mpi") else available_cores())
     if run.runtime == "single" and workers != 1:
         raise LudusError(f"--runtime single has one worker, not {workers}; take --runtime threads or processes")
-    chunk = run.chunk or (CHUNK if native else STEPPED_CHUNK)
-    return replace(run, game=game, workers=workers, chunk=max(chunk, run.rows))
+    check_mergeable(run.settings, workers)
+    pool = open_pool(run.game, 1, run.seed, threads=1)
+    try:
+        check_discrete(pool.name, pool.spec)
+        fresh(run, pool)
+        native = isinstance(pool, Pool) and getattr(run.settings, "form", "compiled") == "compiled"
+        # After one step more than there are seats, somebody has learned: checkpoints are numbered by that.
+        least = run.rows * (pool.spec.seats + 1)
+        chunk = run.chunk or min(CHUNK if native else STEPPED_CHUNK, -(-run.steps // workers))
+        return replace(run, game=identity_of(pool).full_name, workers=workers, chunk=max(chunk, least))
+    finally:
+        pool.close()
 
 
 def carry_out(
@@ -93,11 +102,18 @@ def carry_out(
     try:
         agent = TabularAgent.of(pool, run.settings.tables)
         standing = restored(folder, run, pool, source) if resume else fresh(run, pool)
-        record = sinks.open_sinks(("jsonl", *run.log), folder, standing.learner.steps if resume else None)
+        if standing.finished or standing.learner.steps >= run.steps:
+            yield report(folder, run, standing, 0.0, {}, past_scores(folder), True)
+            return
+        if resume and read(folder / SETTINGS) != run:
+            write_settings(folder, run)
+        with writing(folder):
+            record = sinks.open_sinks(("jsonl", *run.log), folder, standing.learner.steps if resume else None)
         try:
             yield from _loop(folder, run, pool, agent, source, record, standing, stop)
         finally:
-            record.close()
+            with writing(folder):
+                record.close()
     finally:
         source.close()
         pool.close()
@@ -107,40 +123,54 @@ def _loop(
     folder: Path, run: Run[Any], pool: AnyPool, agent: TabularAgent, source: Source, record: sinks.Sink,
     standing: Standing, stop: Callable[[], bool],
 ) -> Iterator[Report]:  # fmt: skip
-    scores = past_scores(folder)
-    if standing.learner.steps >= run.steps:
-        yield report(folder, run, standing, 0.0, {}, scores, True)
-        return
+    scores, saving = past_scores(folder), False
     last_save, clock, speed = time.perf_counter(), Stopwatch(standing.seconds), Speed()
     speed.rate(standing.learner.steps, clock.seconds)
     try:
         for progress in train(agent, run.settings, standing.learner, source):
             clock.pause()
             learner, rate = progress.learner, speed.rate(progress.learner.steps, clock.seconds)
-            finished = learner.steps >= run.steps or progress.metrics.get("finished") == 1.0
-            standing = standing._replace(learner=learner, version=standing.version + 1, seconds=clock.seconds)
+            standing = standing._replace(
+                learner=learner, version=standing.version + 1, seconds=clock.seconds,
+                finished=progress.metrics.get("finished") == 1.0,
+            )  # fmt: skip
+            finished = standing.finished or learner.steps >= run.steps
             metrics = dict(progress.metrics) | rates_at(run, standing.version) | {"age": float(progress.age)}
             if finished or evaluation_due(run, learner.steps - int(progress.metrics["updates"]), learner.steps):
                 score = take_score(run, pool, agent, learner.table, learner.steps)
                 standing = standing._replace(score=score)
                 scores.append(score.estimate)
                 metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
-            record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
+            with writing(folder):
+                record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
             ending = finished or stop()
             if ending or time.perf_counter() - last_save >= run.checkpoint_seconds:
+                saving = True
                 standing = standing._replace(saved=save(folder, run, pool, source, standing))
-                last_save = time.perf_counter()
+                saving, last_save = False, time.perf_counter()
             yield report(folder, run, standing, rate, metrics, scores, finished)
             if ending:
                 break
             clock.go_on()
     except LudusError:
-        # A worker or a rank is lost: what was learned is not.
-        if standing.version and (standing.saved is None or standing.saved.name != f"{standing.learner.steps:06d}"):
+        # A worker or a rank is lost: what was learned is not. Where saving itself failed, half a try more helps nobody.
+        unsaved = standing.saved is None or standing.saved.name != f"{standing.learner.steps:06d}"
+        if standing.version and unsaved and not saving:
             save(folder, run, pool, None, standing)
         raise
-    finally:
-        draw_score(folder)
+    draw_score(folder)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """A sentence where metrics cannot be written, say because the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        raise LudusError(
+            f'cannot write to "{folder}": {error.strerror or error}; make room, then go on with: '
+            f"ludus train --resume {folder}"
+        ) from None
 
 
 class Stopwatch:
@@ -193,22 +223,34 @@ def restored(folder: Path, run: Run[Any], pool: AnyPool, source: Source) -> Stan
         return fresh(run, pool)
     stored = checkpoint.load(newest)
     checkpoint.check_game(stored, identity_of(pool))
-    actions: Any = pool.spec.actions
-    table = Table.from_state(stored.arrays.get("params", {}), actions.n, run.settings.extra)
+    table = restored_table(stored, run, pool)
     workers = {name: arrays for name, arrays in stored.arrays.items() if name.startswith("worker_")}
     if workers:
         source.restore(workers)
-    counters = stored.arrays["learner"]["counters"]
+    counters = stored.arrays.get("learner", {}).get("counters", np.zeros(0))
+    if counters.shape != (2,) or counters[0] != stored.manifest.steps:
+        raise LudusError(
+            f'"{newest}" does not say how far it came; take this checkpoint away to go on from the one before'
+        )
     learner = Learner(table, int(counters[0]), int(counters[1]))
     known = stored.manifest.metrics
     score = Interval(*(known[f"score{end}"] for end in ("", "_low", "_high"))) if "score" in known else None
-    return Standing(learner, stored.manifest.version, known.get("seconds", 0.0), score, newest)
+    finished = known.get("finished") == 1.0
+    return Standing(learner, stored.manifest.version, known.get("seconds", 0.0), score, newest, finished)
+
+
+def restored_table(stored: checkpoint.Checkpoint, run: Run[Any], pool: AnyPool) -> Table:
+    """The table of a checkpoint, if it is one for this game and these settings."""
+    actions: Any = pool.spec.actions
+    table = Table.from_state(stored.arrays.get("params", {}), actions.n, run.settings.extra)
+    TabularAgent.of(pool, run.settings.tables).check(table)
+    return table
 
 
 def save(folder: Path, run: Run[Any], pool: AnyPool, source: Source | None, standing: Standing) -> Path:
     """A checkpoint of all that the run needs to go on; older ones rotate away."""
     learner, score = standing.learner, standing.score
-    metrics = {"seconds": standing.seconds}
+    metrics = {"seconds": standing.seconds, "finished": float(standing.finished)}
     if score is not None:
         metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
     settings = {name: value if not isinstance(value, tuple) else list(value) for name, value in to_dict(run).items()}

@@ -51,10 +51,7 @@ def new_folder(out: Path, game: str) -> Path:
 
 
 def write_settings(folder: Path, run: config.Run[Any]) -> None:
-    try:
-        write_whole(folder / SETTINGS, config.to_toml(run).encode())
-    except OSError as error:
-        raise LudusError(f'cannot write "{folder / SETTINGS}": {error.strerror}; make room and try again') from None
+    write_whole(folder / SETTINGS, config.to_toml(run).encode())
 
 
 def list_runs(out: Path) -> list[Summary]:
@@ -68,14 +65,13 @@ def summary(folder: Path) -> Summary:
     """How a run stands, by what it wrote down."""
     try:
         run = config.read(folder / SETTINGS)
+        lines = sinks.read(folder / METRICS) if (folder / METRICS).is_file() else []
     except LudusError as error:
         return Summary(folder.name, f"unreadable: {error}", "", "", 0, 0, None, None, None, 0.0, 0)
-    lines = sinks.read(folder / METRICS) if (folder / METRICS).is_file() else []
     last = lines[-1] if lines else {}
     scored: dict[str, Any] = next((line for line in reversed(lines) if line.get("score") is not None), {})
     kept = len(checkpoint.list_checkpoints(folder / CHECKPOINTS))
     steps, seconds = int(last.get("step", 0)), float(last.get("seconds") or 0.0)
-    return Summary(
-        folder.name, run.game, run.algorithm, run.runtime, steps, run.steps, scored.get("score"), scored.get("score_low"),
-        scored.get("score_high"), seconds, kept,
-    )  # fmt: skip
+    score, low, high = (scored.get(name) for name in ("score", "score_low", "score_high"))
+    facts = (run.game, run.algorithm, run.runtime, steps, run.steps)
+    return Summary(folder.name, *facts, score, low, high, seconds, kept)

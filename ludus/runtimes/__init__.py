@@ -1,6 +1,6 @@
 """Ways of moving experience: each a source that plays with the parameters last published.
 
-`single` plays here, `threads` on all cores of this process, `processes` in workers of their own, `mpi` on many machines.
+`single` plays here, `threads` on all cores of this process, `processes` in workers of their own, `mpi` on machines.
 """
 
 from __future__ import annotations
@@ -38,12 +38,17 @@ def open_source(name: str, job: Job) -> Source:
         from ludus.runtimes.planner import Planner
 
         return Planner(job)
-    if job.workers > 1 and not job.algorithm.mergeable:
-        raise LudusError(
-            f"{job.algorithm.method} keeps a model beside its table that cannot be merged: run it with --runtime single"
-        )
+    check_mergeable(job.algorithm, job.workers)
     source: Source = importlib.import_module(f"ludus.runtimes.{name}").open_source(job)
     return source
 
 
-__all__ = ["NAMES", "Job", "Source", "State", "open_source"]
+def check_mergeable(algorithm: Any, workers: int) -> None:
+    """A sentence where several workers would each learn what cannot be brought together."""
+    if workers > 1 and not algorithm.mergeable:
+        raise LudusError(
+            f"{algorithm.method} keeps a model beside its table that cannot be merged: run it with --runtime single"
+        )
+
+
+__all__ = ["NAMES", "Job", "Source", "State", "check_mergeable", "open_source"]
