@@ -24,6 +24,10 @@ from ludus.words.draw import new_canvas
 from ludus.words.rows import as_plain, compiling, new_rows
 
 
+FORKED = 0x666F726B
+"""tells the dice of forks from those of openings with the same seed"""
+
+
 class Snapshot(NamedTuple):
     """A pool's whole content as bytes; restoring it continues exactly."""
 
@@ -162,7 +166,9 @@ class Pool:
             raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
         twin = Pool.__new__(Pool)
         twin._allocate(self.game, len(sources), self.threads)
-        self.kernel.fork(self.states, sources, random.keys(seed, len(sources)), twin.states, seat)
+        # A pool of the same seed opened with `keys(seed)`: a fork must not be dealt those again.
+        keys = random.keys(seed ^ FORKED, len(sources))
+        self.kernel.fork(self.states, sources, keys, twin.states, seat)
         views = np.arange(self.spec.views)
         twin._rows[:] = self._rows[(sources[:, None] * self.spec.views + views).ravel()]
         self.kernel.see(twin.states, twin._rows, twin._observations, 0, twin.rows)

@@ -149,6 +149,11 @@ def test_a_fork_does_not_know_the_dice():
     assert len(np.unique(twin.states["prizes"], axis=0)) > 150
 
 
+def test_a_fork_with_the_seed_of_its_pool_is_not_dealt_the_same_dice():
+    pool = Pool("tictactoe", 4, seed=9)
+    assert not set(pool.fork([0, 1, 2, 3], seed=9).states["key"]) & set(pool.states["key"])
+
+
 def test_a_fork_for_a_seat_deals_the_hidden_anew():
     pool = Pool("goofspiel", 1, 3)
     pool.advance([3, 5])
