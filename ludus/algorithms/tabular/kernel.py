@@ -34,7 +34,8 @@ LARGEST_CACHED = 2**17
 FETCH = HASHED or COUNT > LARGEST_CACHED
 if NATIVE:
     init, step, legal, observe = rules.init, rules.step, rules.legal, rules.observe
-choose, backup = policy.choose, method.backup
+choose, expected, backup = policy.choose, policy.expected, method.backup
+EXPECTED = getattr(method, "EXPECTED", False)
 
 GAME = np.dtype(
     [("gained", np.float64, (SEATS,)), ("length", np.int64), ("reward", np.float32, (SEATS,)),
@@ -170,11 +171,11 @@ def fetch(b, i, mover, status, apart):
 
 
 @part
-def judge(b, desk, owner, t, dice, reward, place, action, best, sign, ended):
+def judge(b, desk, owner, t, dice, reward, place, action, worth, sign, ended):
     """Let a desk learn from what it did, if it did anything."""
     if desk.pending:
         bits = mix(dice - np.uint64(t) * GOLDEN - np.uint64(owner))
-        backup(b, desk, b.settings[0], ACTIONS, reward, place, action, best, sign, ended, bits)
+        backup(b, desk, b.settings[0], ACTIONS, reward, place, action, worth, sign, ended, bits)
         b.rows[desk.place].visits += np.uint64(1)
         b.tally[UPDATES] += 1.0
 
@@ -190,10 +191,11 @@ def go_on(b, i, before, mover, apart, dice, t):
         place = desk.found if FETCH else locate(b, i, seat, i * VIEWS + view, False, apart)
         bits = mix(dice + np.uint64(i * VIEWS + view) * GOLDEN + np.uint64(t))
         best = highest(b.rows[place], ACTIONS)
+        worth = expected(b.rows[place], ACTIONS, b.settings[0]) if EXPECTED else best
         action = choose(b.rows[place], ACTIONS, best, b.settings[0], bits)
         reward = np.float64(game.reward[before]) if DESKS == 1 else desk.reward
         sign = -1.0 if OPPOSED and mover != before else 1.0
-        judge(b, desk, owner, t, dice, reward, place, action, best, sign, False)
+        judge(b, desk, owner, t, dice, reward, place, action, worth, sign, False)
         desk.place = place
         desk.action = action
         desk.reward = 0.0
@@ -220,8 +222,11 @@ def end(b, i, before, mover, status, apart, dice, t):
             place = desk.found if FETCH else locate(b, i, mover if DESKS == 1 else seat, view, True, apart)
         reward = np.float64(game.reward[before]) if DESKS == 1 else desk.reward
         sign = -1.0 if OPPOSED and mover != before else 1.0
-        best = highest(b.rows[place], ACTIONS) if place >= 0 else np.float32(0.0)
-        judge(b, desk, owner, t, dice, reward, place, np.int64(-1), best, sign, True)
+        worth = 0.0
+        if place >= 0:
+            row = b.rows[place]
+            worth = expected(row, ACTIONS, b.settings[0]) if EXPECTED else np.float64(highest(row, ACTIONS))
+        judge(b, desk, owner, t, dice, reward, place, np.int64(-1), worth, sign, True)
         desk.reward = 0.0
         desk.pending = 0
 

@@ -1,19 +1,19 @@
 """Expected SARSA (van Seijen et al., 2009): Q(s, a) ← Q(s, a) + α [r + γ Σ_b π(b | s') Q(s', b) - Q(s, a)].
 
 Like SARSA it values what is really played, exploration and all, but it weighs all next actions instead of trusting one
-draw, so it is calmer and bears larger learning rates. π is ε-greedy here.
+draw, so it is calmer and bears larger learning rates. π is the policy of the run, whichever that is.
 """
 
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 from ludus.agents.table import improve
-from ludus.algorithms.tabular.policies.epsilon_greedy import expected
 from ludus.words import part
 
+EXPECTED = True
 
 @part
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
     target = reward
     if place >= 0:
-        target += settings.discount * sign * expected(b.rows[place], actions, settings)
+        target += settings.discount * sign * best
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)
