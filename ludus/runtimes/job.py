@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.forms.worker import FormWorker
@@ -23,11 +23,15 @@ class Job:
     steps: int
     """time steps of all rows between two times that the workers meet"""
     workers: int
-    algorithm: Tabular
+    algorithm: Any
+    """the settings of the algorithm"""
+    mode: Literal["reduce", "server"] = "reduce"
+    """of the mpi runtime: merge tables now and then, or send all that happens to one learner"""
 
-    def worker(self, number: int) -> Any:
-        """Worker `number`, with games and dice of its own."""
-        seed = int(random.keys(self.seed, self.workers)[number] >> 33)
+    def worker(self, number: int, restarts: int = 0) -> Any:
+        """Worker `number`, with games and dice of its own; one that replaces another plays other games."""
+        place = self.workers * restarts + number
+        seed = int(random.keys(self.seed, place + 1)[place] >> 33)
         pool = open_pool(self.game, self.rows, seed, threads=1)
         kind = Worker if self.algorithm.form == "compiled" else FormWorker
         return kind(pool, self.algorithm, self.seed, number, self.workers)

@@ -1,0 +1,69 @@
+"""Short runs of small games, for whichever runtime is asked."""
+
+import contextlib
+import itertools
+import os
+import pathlib
+import time
+
+import numpy as np
+
+from ludus.algorithms.tabular import Tabular
+from ludus.runtimes import Job, open_source
+from ludus.train import train
+
+LAKE = "gymnasium:FrozenLake-v1(is_slippery=false)"
+BEST_START = 0.9**5
+"""of the lake with discount 0.9: its only reward waits six steps away"""
+LAKE_SETTINGS = Tabular(learning_rate="1.0", exploration="0.5", discount=0.9)
+
+
+def small_job(game, workers=2, rows=8, steps=40, **settings):
+    return Job(game, rows, 5, steps, workers, Tabular(exploration="0.3", **settings))
+
+
+def empty_table(job):
+    worker = job.worker(0)
+    with contextlib.closing(worker):
+        return worker.new_table()
+
+
+def learn(source, algorithm, table, updates):
+    """The table, and the progress of each update."""
+    progress = list(itertools.islice(train(None, algorithm, algorithm.start(table), source), updates))
+    return progress[-1].learner.table, progress
+
+
+def learned_table(runtime, job, updates):
+    with contextlib.closing(open_source(runtime, job)) as source:
+        return learn(source, job.algorithm, empty_table(job), updates)[0]
+
+
+def same(one, other):
+    """Whether two tables are equal, byte for byte."""
+    pairs = zip(one.state().items(), other.state().items(), strict=True)
+    return all(a == b and np.array_equal(x.view(np.uint8), y.view(np.uint8)) for (a, x), (b, y) in pairs)
+
+
+def children():
+    """The ids of the processes that this one has started and that still run."""
+    return {int(word) for task in pathlib.Path("/proc/self/task").iterdir() for word in
+            (task / "children").read_text().split()}  # fmt: skip
+
+
+def alive(process):
+    with contextlib.suppress(OSError):
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_until(true, seconds=60):
+    """Whether something came true; the seconds only bound a test that fails."""
+    stop = time.monotonic() + seconds
+    while not true() and time.monotonic() < stop:
+        time.sleep(0.02)
+    return true()
+
+
+def shared_files():
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()

@@ -1,0 +1,174 @@
+"""Workers in processes of their own: whoever dies, nobody hangs and nothing stays."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from small_runs import (
+    BEST_START,
+    LAKE,
+    LAKE_SETTINGS,
+    alive,
+    children,
+    empty_table,
+    learn,
+    learned_table,
+    same,
+    shared_files,
+    small_job,
+    wait_until,
+)  # fmt: skip
+
+from ludus.runtimes import Job, open_source
+from ludus.runtimes.processes import Helper
+from ludus.runtimes.shared import Segment
+from ludus.types import LudusError
+
+ENDLESS = """
+import sys, time
+from ludus.algorithms.tabular import Tabular
+from ludus.runtimes import Job, open_source
+job = Job(sys.argv[1], 8, 1, 10, 2, Tabular())
+table = job.worker(0).new_table()
+source = open_source("processes", job)
+source.publish(table, 0)
+next(iter(source))
+for helper in source.helpers:
+    helper.ask("work", steps=2**50, table=source.facts, count=table.count, actions=table.actions)
+print(*(helper.process.pid for helper in source.helpers), flush=True)
+time.sleep(10_000)
+"""
+
+
+def test_a_killed_worker_is_replaced(capsys):
+    job = Job(LAKE, 8, 3, 100, 2, LAKE_SETTINGS)
+    with contextlib.closing(open_source("processes", job)) as source:
+        half, _ = learn(source, job.algorithm, empty_table(job), 2)
+        os.kill(source.helpers[1].process.pid, signal.SIGKILL)
+        table, progress = learn(source, job.algorithm, half, 20)
+        times = [int(parts["time"][0]) for parts in source.state().values()]
+    assert "worker 1 was ended by SIGKILL" in capsys.readouterr().err
+    assert table.rows["values"][0].max() == pytest.approx(BEST_START, abs=1e-6)
+    assert times == [2200, 2200], "schedules go on where they were"
+    updates = [step.metrics["updates"] for step in progress]
+    assert updates[0] < 0.7 * updates[1], "the chunk of the dead is missing, and only that"
+
+
+def test_the_games_of_a_replacement_are_others():
+    job = small_job("connect4")
+    first, second = (job.worker(1, restarts).pool.states["key"] for restarts in (0, 1))
+    assert not set(first.tolist()) & set(second.tolist())
+
+
+def test_a_worker_that_always_dies_ends_the_run_with_its_last_words(monkeypatch, capsys):
+    monkeypatch.setattr(Job, "to_json", lambda self: "no job")
+    job = small_job("tictactoe")
+    with (
+        contextlib.closing(open_source("processes", job)) as source,
+        pytest.raises(LudusError, match=r"(?s)3 times in a row.*JSONDecodeError"),
+    ):
+        learn(source, job.algorithm, empty_table(job), 1)
+    assert "another takes its place" in capsys.readouterr().err
+
+
+def test_what_the_others_learned_is_merged_before_the_end(monkeypatch):
+    def start(helper):
+        begin(helper)
+        if helper.number == 1:
+            helper.process.kill()
+
+    begin = Helper.start
+    monkeypatch.setattr(Helper, "start", start)
+    job = small_job("tictactoe")
+    table = empty_table(job)
+    with (
+        contextlib.closing(open_source("processes", job)) as source,
+        pytest.raises(LudusError, match="worker 1 was ended by SIGKILL, 3 times in a row"),
+    ):
+        learn(source, job.algorithm, table, 10)
+    assert table.rows["visits"].sum() > 2.5 * job.rows * job.steps * 0.8
+
+
+def test_a_sentence_of_a_worker_arrives():
+    with contextlib.closing(open_source("processes", small_job("chss"))) as source:
+        source.publish(empty_table(small_job("tictactoe")), 0)
+        with pytest.raises(LudusError, match='unknown game "chss"'):
+            next(iter(source))
+        assert source.state() == {}
+
+
+def test_workers_leave_interrupts_to_the_parent():
+    job = small_job("tictactoe")
+    with contextlib.closing(open_source("processes", job)) as source:
+        learn(source, job.algorithm, empty_table(job), 1)
+        for helper in source.helpers:
+            os.kill(helper.process.pid, signal.SIGINT)
+            assert os.getpgid(helper.process.pid) != os.getpgid(0)
+        learn(source, job.algorithm, empty_table(job), 1)
+        assert [helper.restarts for helper in source.helpers] == [0, 0]
+
+
+def test_a_round_that_was_broken_off_does_no_harm():
+    job = small_job("connect4")
+    with contextlib.closing(open_source("processes", job)) as source:
+        table, _ = learn(source, job.algorithm, empty_table(job), 1)
+        source.helpers[0].ask("work", steps=1, table=source.facts, count=table.count, actions=table.actions)
+        assert set(source.state()) == {"worker_1"}
+        learn(source, job.algorithm, table, 2)
+        assert set(source.state()) == {"worker_0", "worker_1"}
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "gymnasium:FrozenLake-v1(compiled=false)"])
+def test_a_killed_parent_leaves_nothing(game):
+    files = shared_files()
+    with subprocess.Popen([sys.executable, "-c", ENDLESS, game], stdout=subprocess.PIPE, text=True) as parent:
+        try:
+            assert parent.stdout
+            workers = [int(word) for word in parent.stdout.readline().split()]
+            before = [ticks(worker) for worker in workers]
+            in_a_chunk = wait_until(lambda: all(ticks(w) > t + 10 for w, t in zip(workers, before, strict=True)))
+        finally:
+            parent.kill()
+    assert in_a_chunk
+    assert len(workers) == 2
+    assert wait_until(lambda: not any(map(alive, workers)))
+    assert shared_files() <= files
+
+
+def ticks(process):
+    """Processor time that a process has used."""
+    with open(f"/proc/{process}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_segments_grow_and_remember():
+    one = Segment()
+    facts = one.put({"small": np.arange(3), "letters": np.frombuffer(b"abc", "S1")})
+    early = one.get(facts)["small"]
+    other = Segment(os.dup(one.descriptor))
+    large = {"large": np.arange(100_000.0).reshape(100, 1000), "empty": np.zeros((0, 2), np.int8)}
+    found = one.get(other.put(large))
+    assert all(np.array_equal(found[name], large[name]) for name in large)
+    assert all(array.ctypes.data % 64 == 0 for array in found.values())
+    assert early.tolist() == large["large"].ravel()[:3].view(np.int64).tolist()
+    one.close()
+    other.close()
+
+
+def test_open_files_do_not_pile_up():
+    job = small_job("tictactoe")
+    learned_table("processes", job, 1)
+    before = len(os.listdir("/proc/self/fd"))
+    learned_table("processes", job, 1)
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert children() == set()
+
+
+def test_the_same_run_twice_is_the_same_table():
+    job = small_job("connect4", rows=16)
+    assert same(learned_table("processes", job, 3), learned_table("processes", job, 3))

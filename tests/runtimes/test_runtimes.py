@@ -1,0 +1,93 @@
+"""Every runtime that plays in this process or starts others from it; `test_mpi.py` asks the same under mpiexec."""
+
+import contextlib
+
+import pytest
+from small_runs import (
+    BEST_START,
+    LAKE,
+    LAKE_SETTINGS,
+    children,
+    empty_table,
+    learn,
+    learned_table,
+    same,
+    shared_files,
+    small_job,
+)  # fmt: skip
+
+from ludus.algorithms.tabular import Tabular
+from ludus.runtimes import NAMES, Job, open_source
+from ludus.types import LudusError
+
+HERE = [name for name in NAMES if name != "mpi"]
+
+
+def workers_of(runtime):
+    return 1 if runtime == "single" else 2
+
+
+@pytest.mark.parametrize("runtime", HERE)
+def test_learns_the_lake_exactly(runtime):
+    job = Job(LAKE, 8, 3, 100, workers_of(runtime), LAKE_SETTINGS)
+    table = learned_table(runtime, job, 20)
+    assert table.rows["values"][0].max() == pytest.approx(BEST_START, abs=1e-6)
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "connect4"])
+@pytest.mark.parametrize("runtime", HERE)
+def test_goes_on_exactly_where_its_state_was_taken(runtime, game):
+    job = small_job(game, workers_of(runtime))
+    with contextlib.closing(open_source(runtime, job)) as source:
+        half, _ = learn(source, job.algorithm, empty_table(job), 3)
+        kept, state = half.copy(), source.state()
+        whole, _ = learn(source, job.algorithm, half, 3)
+    with contextlib.closing(open_source(runtime, job)) as source:
+        source.restore(state)
+        again, _ = learn(source, job.algorithm, kept, 3)
+    assert same(whole, again)
+    assert set(state) == {f"worker_{number}" for number in range(job.workers)}
+
+
+@pytest.mark.parametrize(
+    ("game", "settings"),
+    [("tictactoe", {}), ("connect4", {"rows": 64, "steps": 60}), ("tictactoe", {"method": "sarsa", "tables": "seat"}),
+     ("gymnasium:FrozenLake-v1(compiled=false)", {"form": "numpy"})],
+)  # fmt: skip
+def test_processes_end_in_the_table_of_threads(game, settings):
+    job = small_job(game, **settings)
+    assert same(learned_table("processes", job, 4), learned_table("threads", job, 4))
+
+
+@pytest.mark.parametrize("runtime", HERE)
+def test_closing_leaves_nothing(runtime):
+    processes, files = children(), shared_files()
+    job = small_job("tictactoe", workers_of(runtime))
+    with contextlib.closing(open_source(runtime, job)) as source:
+        learn(source, job.algorithm, empty_table(job), 1)
+        assert runtime != "processes" or len(children() - processes) == 2
+    assert children() <= processes
+    assert shared_files() <= files
+
+
+@pytest.mark.parametrize("runtime", HERE)
+def test_another_number_of_rows_is_a_sentence(runtime):
+    few, many = (small_job("tictactoe", workers_of(runtime), rows) for rows in (4, 8))
+    with contextlib.closing(open_source(runtime, few)) as source:
+        learn(source, few.algorithm, empty_table(few), 1)
+        state = source.state()
+    with (
+        contextlib.closing(open_source(runtime, many)) as source,
+        pytest.raises(LudusError, match="another number of rows"),
+    ):
+        source.restore(state)
+
+
+def test_a_job_survives_being_sent():
+    job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace=0.25), "server")
+    assert Job.from_json(job.to_json()) == job
+
+
+def test_an_unknown_runtime_is_a_sentence():
+    with pytest.raises(LudusError, match="known are single, threads, processes, mpi"):
+        open_source("pigeons", small_job("tictactoe"))
