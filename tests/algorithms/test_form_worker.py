@@ -76,6 +76,9 @@ def test_resumed_it_goes_on_exactly(form, game):
     saved, twin_table = worker.state(), table.copy()
     twin = FormWorker(open_pool(game, 6, seed=2, threads=1), algorithm, 9)
     twin.restore(saved)
+    assert {name: part.tobytes() for name, part in twin.state().items()} == {
+        name: part.tobytes() for name, part in saved.items()
+    }
     tallies = [one.work(into, 140).tolist() for one, into in ((worker, table), (twin, twin_table))]
     assert tallies[0] == tallies[1]
     assert content(table) == content(twin_table)
