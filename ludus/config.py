@@ -163,6 +163,8 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     # A TOML string reads like a JSON string; numbers are written alike in both.
     return json.dumps(value, ensure_ascii=False)
 

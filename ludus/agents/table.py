@@ -143,25 +143,20 @@ class Table:
     @classmethod
     def from_state(cls, state: Mapping[str, Array], actions: int, extra: Fields = ()) -> Self:
         """The table that `state` was taken from."""
-        names = row_dtype(actions, extra).names or ()
-        missing = {"known", "count", *names} - set(state)
-        if missing:
-            raise LudusError(f"this is not a table of this method: it lacks {', '.join(sorted(missing))}")
+        check_state(state, actions, row_dtype(actions, extra))
         count, used = int(state["count"][0]), len(state["known"])
         places = np.arange(used) if count == 0 else state["known"].astype(np.int64)
         capacity = count or 2 ** math.ceil(math.log2(max(used, SMALLEST)))
         if count < 0 or (used and not 0 <= int(places.min()) <= int(places.max()) < capacity):
-            raise LudusError(
-                "this table is damaged: it knows positions that it has no room for; take another checkpoint"
-            )
-        if any(state[name].shape != (used, *((actions,) if name != "visits" else ())) for name in names):
-            raise LudusError(f"this table is damaged, or not of a game with {actions} actions; take another checkpoint")
+            raise damaged("it knows positions that it has no room for")
         table = cls(count, actions, extra, capacity)
         table.used[0], table.known[:used] = used, state["known"]
-        for name in names:
+        for name in table.rows.dtype.names or ():
             table.rows[name][places] = state[name]
         if table.hashed:
             fill_index(table.index, table.known, used)
+        if np.count_nonzero(table.index["key"] if table.hashed else table.rows["visits"]) != used:
+            raise damaged("it knows a position twice")
         return table
 
     def _allocate(self, capacity: int) -> None:
@@ -173,6 +168,25 @@ class Table:
         # Half of the slots stay free, so that a search for a key soon ends.
         index = np.zeros(2 ** math.ceil(math.log2(2 * capacity)) if self.hashed else 0, SLOT)
         self.index = index if compiling() else as_plain(index)
+
+
+def check_state(state: Mapping[str, Array], actions: int, dtype: np.dtype[Any]) -> None:
+    """Refuse what no table of such rows can have left; numbers that are none come from values that ran away."""
+    names = dtype.names or ()
+    missing = {"known", "count", *names} - set(state)
+    if missing:
+        raise LudusError(f"this is not a table of this method: it lacks {', '.join(sorted(missing))}")
+    wanted = {"count": (np.dtype(np.int64), (1,)), "known": (np.dtype(np.uint64), (state["known"].size,))}
+    wanted |= {name: (dtype[name].base, (state["known"].size, *dtype[name].shape)) for name in names}
+    for name, form in wanted.items():
+        if (state[name].dtype, state[name].shape) != form:
+            raise damaged(f"its {name} are not as those of a game with {actions} actions")
+    if not np.isfinite(state["values"]).all() or not state["visits"].all():
+        raise damaged("it holds values that are no numbers, or positions that were never visited")
+
+
+def damaged(what: str) -> LudusError:
+    return LudusError(f"this table is damaged: {what}; take another checkpoint")
 
 
 def aligned(count: int, dtype: np.dtype[Any]) -> Array:

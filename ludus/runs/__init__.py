@@ -105,11 +105,11 @@ def carry_out(
         if standing.finished or standing.learner.steps >= run.steps:
             yield report(folder, run, standing, 0.0, {}, past_scores(folder), True)
             return
-        if resume and read(folder / SETTINGS) != run:
-            write_settings(folder, run)
         with writing(folder):
             record = sinks.open_sinks(("jsonl", *run.log), folder, standing.learner.steps if resume else None)
         try:
+            if resume and read(folder / SETTINGS) != run:
+                write_settings(folder, run)
             yield from _loop(folder, run, pool, agent, source, record, standing, stop)
         finally:
             with writing(folder):
@@ -259,7 +259,9 @@ def save(folder: Path, run: Run[Any], pool: AnyPool, source: Source | None, stan
         version=standing.version, steps=learner.steps, score=None if score is None else score.estimate, metrics=metrics,
         parent=None if standing.saved is None else standing.saved.name,
     )  # fmt: skip
-    arrays: dict[str, dict[str, Array]] = {"params": learner.table.state(), **(source.state() if source else {})}
+    times = {"time": np.array([standing.version * job_of(run).steps])}
+    workers = source.state() if source else {f"worker_{number}": times for number in range(run.workers)}
+    arrays: dict[str, dict[str, Array]] = {"params": learner.table.state(), **workers}
     arrays["learner"] = {"counters": np.array([learner.steps, learner.episodes], np.int64)}
     path = checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, arrays))
     checkpoint.rotate(folder / CHECKPOINTS, run.keep)

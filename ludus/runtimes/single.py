@@ -7,7 +7,7 @@ from typing import Any
 
 from ludus.algorithms.tabular import Learned
 from ludus.runtimes.job import Job
-from ludus.types import Array
+from ludus.types import Array, LudusError
 
 
 class Single:
@@ -30,10 +30,17 @@ class Single:
         return {"worker_0": self.worker.state()}
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
+        check_workers(state, 1)
         self.worker.restore(state["worker_0"])
 
     def close(self) -> None:
         self.worker.close()
+
+
+def check_workers(state: Mapping[str, Any], workers: int) -> None:
+    """Refuse what was not taken from as many workers."""
+    if set(state) != {f"worker_{number}" for number in range(workers)}:
+        raise LudusError("this checkpoint is of a run with another number of workers; resume it with its own run.toml")
 
 
 def open_source(job: Job) -> Single:

@@ -12,6 +12,7 @@ from typing import Any
 from ludus.agents.table import Table
 from ludus.algorithms.tabular import Learned
 from ludus.runtimes.job import Job
+from ludus.runtimes.single import check_workers
 from ludus.types import Array
 
 
@@ -49,6 +50,7 @@ class Threads:
         return {f"worker_{number}": worker.state() for number, worker in enumerate(self.workers)}
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
+        check_workers(state, len(self.workers))
         for number, worker in enumerate(self.workers):
             worker.restore(state[f"worker_{number}"])
 

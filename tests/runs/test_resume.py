@@ -54,8 +54,9 @@ def test_every_policy_goes_on_exactly(trainer, same_arrays, policy):
     same_arrays(trainer.whole(**settings), interrupted(trainer, 1, **settings))
 
 
-@pytest.mark.parametrize("settings", [{"tables": "seat"}, {"form": "numpy"}, {"form": "list"}, {"rows": 50, "chunk": 1}],
-                         ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "settings", [{"tables": "seat"}, {"form": "numpy"}, {"form": "list"}, {"rows": 50, "chunk": 1}], ids=str
+)
 def test_other_settings_go_on_exactly(trainer, same_arrays, told, settings):
     settings = {"steps": 1_000, "chunk": 300, "runtime": "threads", "workers": 2} | settings
     whole, parts = trainer.whole(**settings), interrupted(trainer, 1, **settings)

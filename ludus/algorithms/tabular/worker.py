@@ -133,23 +133,33 @@ class Worker:
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on where `state` was taken."""
-        missing = {*KEPT, "memory", "time"} - set(state)
-        if missing:
-            raise LudusError(f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}")
+        if set(state) == {"time"}:  # all that is left of a worker that was lost: its games are opened anew
+            self.time = int(state["time"][0])
+            return
+        self._check(state)
         self.time = int(state["time"][0])
         self.memory = np.ascontiguousarray(state["memory"]).view(self.memory.dtype)
         if not isinstance(self.pool, Pool):
             return
         for name in KEPT:
-            mine = getattr(self, name).view(np.uint8)
-            if mine.shape != state[name].shape:
-                raise LudusError(
-                    "this checkpoint is of a run with another number of rows; resume it with its own run.toml"
-                )
-            mine[:] = state[name]
+            getattr(self, name).view(np.uint8)[:] = state[name]
         parts = (state[name] for name in ("states", "views", "observations"))
         self.pool.restore(Snapshot(self.pool.game.fingerprint, int(state["played"][0]), *parts))
         self.opened = True
+
+    def _check(self, state: Mapping[str, Array]) -> None:
+        """Refuse what was not taken from a worker like this one; only the memory may have grown."""
+        own = self.state()
+        missing = set(own) - set(state)
+        if missing:
+            raise LudusError(f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}")
+        whole = {"memory": state["memory"].nbytes // self.memory.itemsize * self.memory.itemsize}
+        for name, array in own.items():
+            wanted = (array.dtype, (whole.get(name, array.size),))
+            if (state[name].dtype, state[name].shape) != wanted:
+                raise LudusError(
+                    "this checkpoint is of a run with another method or number of rows; resume it with its own run.toml"
+                )
 
     def close(self) -> None:
         self.pool.close()
