@@ -77,7 +77,7 @@ def test_continuous_actions_are_refused_before_there_is_a_folder(trainer, tmp_pa
 
 def test_a_table_that_does_not_fit_is_refused_before_there_is_a_folder(trainer, monkeypatch):
     monkeypatch.setattr(tables, "available_memory", lambda: 2**20)
-    with pytest.raises(LudusError, match="a table of 19,683 positions needs 0.0 GiB"):
+    with pytest.raises(LudusError, match="a table of 19,683 positions needs"):
         trainer.make()
     assert not trainer.out.exists()
 
