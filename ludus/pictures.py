@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import math
+import os
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -85,10 +86,10 @@ def gif(images: Iterable[Image.Image], fps: float) -> bytes:
 
 
 def write_whole(path: pathlib.Path, data: bytes) -> None:
-    """Write beside, then rename: a reader never sees half a file."""
+    """Write beside, then rename: a reader never sees half a file, and two writers do not share one."""
     if not path.parent.is_dir():
         raise LudusError(f'the folder "{path.parent}" does not exist; make it first')
-    beside = path.with_name(f".{path.name}.part")
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         beside.write_bytes(data)
         beside.replace(path)

@@ -108,7 +108,9 @@ def curves(
     picture = _painted(_checked(series), words, _checked_size(size))
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)
-    _write_whole(target, buffer.getvalue())
+    from ludus.pictures import write_whole
+
+    write_whole(target, buffer.getvalue())
 
 
 def spark(values: ArrayLike, width: int = 40) -> str:
@@ -471,16 +473,3 @@ def _order(size: float) -> int:
 def _short_exponent(words: str) -> str:
     mantissa, _, exponent = words.partition("e")
     return f"{mantissa}e{int(exponent)}" if exponent else mantissa
-
-
-def _write_whole(path: pathlib.Path, data: bytes) -> None:
-    """Write beside, then rename: a reader never sees half a plot, and two writers do not share a file."""
-    if not path.parent.is_dir():
-        raise LudusError(f'the folder "{path.parent}" does not exist; make it first')
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(data)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise LudusError(f'cannot write "{path}": {error.strerror}') from None

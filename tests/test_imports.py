@@ -11,8 +11,8 @@ ROOT = pathlib.Path(ludus.__file__).parent
 LAYERS = (
     ("types", "hardware"),
     ("words", "statistics", "sinks", "checkpoint"),
-    ("games", "pictures", "plots", "schedules", "replay"),
-    ("pool",),
+    ("games", "pictures", "schedules", "replay"),
+    ("pool", "plots"),
     ("bridges", "conformance"),
     ("agents",),
     ("algorithms", "scaffold", "show", "terminal", "evaluate"),

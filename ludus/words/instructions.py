@@ -7,12 +7,13 @@ from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
 from ludus.words.rows import compiling
 
 _instructions: Callable[[Any], Any] = intrinsic
+cgutils: Any = _cgutils
 _WRITE, _KEEP, _DATA = 1, 3, 1
 
 
@@ -37,9 +38,9 @@ def _prefetch(typing: Any, rows: Any, place: Any) -> Any:
         pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1]])
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        insert: Any = cgutils.get_or_insert_function
-        function = insert(builder.module, kind, "llvm.prefetch.p0i8")
-        flags = [ir.Constant(number, flag) for flag in (_WRITE, _KEEP, _DATA)]
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        flags = [ir.Constant(number, flag) for flag in (cgutils: Any = _cgutils
+_WRITE, _KEEP, _DATA)]
         builder.call(function, [builder.bitcast(pointer, byte), *flags])
         return context.get_dummy_value()
 
