@@ -1,4 +1,4 @@
-"""Two things that compiled code can do and Python has no words for: borrow arrays, and fetch a row before it is needed."""
+"""Two things that compiled code can do and Python has no words for: borrow arrays, and fetch a row before its use."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ def _prefetch(typing: Any, rows: Any, place: Any) -> Any:
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        flags = [ir.Constant(number, flag) for flag in (cgutils: Any = _cgutils
-_WRITE, _KEEP, _DATA)]
+        flags = [ir.Constant(number, flag) for flag in (_WRITE, _KEEP, _DATA)]
         builder.call(function, [builder.bitcast(pointer, byte), *flags])
         return context.get_dummy_value()
 
