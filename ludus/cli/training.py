@@ -210,6 +210,8 @@ def list_runs(
 
 
 def _line(summary: Any) -> str:
+    if not summary.algorithm:
+        return f"{summary.name:<28} {summary.game}"
     half = ((summary.high or 0.0) - (summary.low or 0.0)) / 2.0
     score = "no score yet" if summary.score is None else f"{summary.score:.4g} ± {half:.2g}"
     share = f"{summary.steps:,} of {summary.of:,}"
