@@ -137,7 +137,7 @@ def action_name(action):
 '''
 
 LURE = '''
-"""Lure: go home for nothing, or to a place with ten doors that cost 0.1 on average but promise more (Sutton and Barto, 6.7)."""
+"""Lure: go home for nothing, or to a place with ten doors that cost 0.1 on average but promise more."""
 from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
 
 SPEC = Spec(seats=1, actions=Discrete(10), horizon=2)
@@ -250,7 +250,7 @@ def scatter(bits):
 
 
 def greedy_path(table, name, longest=60):
-    """The places that the greedy policy visits in a game of Gymnasium's, and whether the game ended well before long."""
+    """The places that the greedy policy visits in a game of Gymnasium's, until it ends or has lasted too long."""
     pool = open_pool(name, 1, 0)
     path = [int(pool.step.observation["observation"][0])]
     for _ in range(longest):

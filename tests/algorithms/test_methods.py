@@ -1,5 +1,9 @@
 """Every method against its equation in plain Python, against its relatives, and by what it learns to do."""
 
+import pathlib
+import re
+import shlex
+
 import numpy as np
 import pytest
 import shelf
@@ -274,3 +278,91 @@ def test_the_queue_gives_the_largest_first():
         highest = {number: max(given[numbers == number]) for number in numbers.tolist()}
         expected = sorted(highest, key=highest.get, reverse=True)
         assert out.tolist() == expected + [-1] * (42 - len(expected))
+
+
+LAKE, CLIFF = "gymnasium:FrozenLake-v1(is_slippery=False)", "gymnasium:CliffWalking-v1"
+
+
+@pytest.mark.parametrize("method", names("method"))
+def test_every_method_finds_the_best_way_to_walk(method):
+    """Jump from odd places, where one can, and step on from even ones."""
+    rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)"}
+    values = shelf.learned("walk", 8000, method=method, **rates).rows["values"]
+    assert values[:5].argmax(axis=1).tolist() == [1, 2, 1, 2, 1]
+    if method in ("q_learning", "q_lambda", "double_q", "dyna_q", "prioritized_sweeping"):
+        np.testing.assert_allclose(values[:5].max(axis=1), [0.398, 0.548, 0.585, 0.761, 0.798], atol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["q_learning", "monte_carlo"])
+def test_the_frozen_lake_is_crossed(method):
+    pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
+    rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)", "discount": 0.95}
+    path = shelf.greedy_path(shelf.learned(LAKE, 8000, method=method, **rates), LAKE)
+    assert path[-1] == 15 and len(path) == 7
+
+
+@pytest.mark.parametrize("method", names("method"))
+def test_every_method_solves_nim_by_playing_against_itself(method):
+    """Who leaves a multiple of four wins; from such a pile all moves lose."""
+    rates = {"learning_rate": "0.2", "exploration": "linear(1.0, 0.1, 40000)", "discount": 0.95}
+    values = shelf.learned("stones(pile=20)", 6000, method=method, **rates).rows["values"]
+    for pile in range(1, 21):
+        best = values[pile].argmax() + 1
+        assert (best == pile % 4) if pile % 4 else (values[pile].max() < 0)
+        assert (values[pile].max() > 0) == bool(pile % 4)
+
+
+def test_q_learning_walks_along_the_edge_and_sarsa_keeps_away_from_it():
+    """Sutton and Barto, example 6.6: with exploration in play, the shortest way is not the best."""
+    pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
+    rates = {"learning_rate": "linear(0.3, 0.02, 160000)", "exploration": "0.1"}
+    edge = [36, *range(24, 36), 47]
+    assert shelf.greedy_path(shelf.learned(CLIFF, 20_000, method="q_learning", **rates), CLIFF) == edge
+    for method in ("sarsa", "expected_sarsa"):
+        path = shelf.greedy_path(shelf.learned(CLIFF, 20_000, method=method, **rates), CLIFF)
+        assert path[-1] == 47 and not set(path) & set(range(25, 35))
+
+
+def test_double_q_is_not_lured_by_luck():
+    """Sutton and Barto, example 6.7: ten doors cost 0.1 on average, and the luckiest of them looks like a gain."""
+    settings = {"learning_rate": "0.1", "exploration": "1.0", "rows": 1}
+    lured = {
+        method: [shelf.learned("lure", 450, seed, method=method, **settings).rows["values"][0, 0] for seed in range(40)]
+        for method in ("q_learning", "double_q")
+    }
+    assert np.mean(lured["q_learning"]) > 0.1
+    assert -0.1 < np.mean(lured["double_q"]) < 0.0
+
+
+def test_who_thinks_needs_fewer_steps():
+    """The same 400 random steps, in which the goal is met for the first time: thinking carries the news to the opening."""
+    pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
+    settings = {"learning_rate": "1.0", "exploration": "1.0", "discount": 0.95, "rows": 1, "planning": 20}
+    worth = {
+        method: shelf.learned(LAKE, 400, 7, method=method, **settings).rows["values"][0].max()
+        for method in ("q_learning", "dyna_q", "prioritized_sweeping")
+    }
+    assert worth["q_learning"] == 0
+    assert worth["dyna_q"] == pytest.approx(0.95**5) and worth["prioritized_sweeping"] == pytest.approx(0.95**5)
+
+
+DOCUMENTS = pathlib.Path(__file__).parents[2] / "docs" / "algorithms"
+
+
+@pytest.mark.parametrize("page", sorted(DOCUMENTS.glob("*.md")), ids=lambda page: page.stem)
+def test_documents_name_flags_and_pages_that_exist(page):
+    from ludus.cli.training import _read_flags
+
+    text = page.read_text()
+    for line in re.findall(r"^    ludus train (.*)$", text, re.MULTILINE):
+        words = shlex.split(line)
+        run = _read_flags(words[0], words)
+        assert run.game == words[0] and page.stem in (run.algorithm, "exploration", "discretize")
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (page.parent / link).is_file()
+
+
+def test_every_method_has_its_page():
+    missing = {*names("method"), "exploration"} - {page.stem for page in DOCUMENTS.glob("*.md")}
+    assert not missing
+    assert all(f"## {policy}" in (DOCUMENTS / "exploration.md").read_text() for policy in names("policy"))
