@@ -1,0 +1,110 @@
+"""The ranks of MPI: `ranks.py` plays the scenes, under mpiexec."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from small_runs import BEST_START, alive, learned_table, small_job, wait_until
+
+from ludus.algorithms.tabular import Tabular
+from ludus.runtimes.mpi_mail import envelope, opened
+from ludus.runtimes.mpi_server import check_servable
+from ludus.types import LudusError
+
+pytest.importorskip("mpi4py", reason="needs mpi4py: pip install 'ludus[mpi]'")
+SCENES = pathlib.Path(__file__).with_name("ranks.py")
+MPIEXEC = shutil.which("mpiexec", path=str(pathlib.Path(sys.executable).parent)) or shutil.which("mpiexec")
+RANKS = 3
+SURVIVING = ["--with-ft", "ulfm"], ["--enable-recovery"]
+"""ways to start ranks that outlive each other"""
+
+
+def play(out, scene, mode, *more, options=()):
+    """Play a scene to its end; nobody of it is left."""
+    assert MPIEXEC, "mpi4py is here and mpiexec is not: pip install 'ludus[mpi]'"
+    command = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", *options, "-n", str(RANKS), sys.executable, SCENES]
+    done = subprocess.run([*command, scene, mode, out, *more], capture_output=True, text=True, timeout=100)
+    ranks = [int(pathlib.Path(f"{out}.{rank}").read_text()) for rank in range(RANKS)]
+    assert wait_until(lambda: not any(map(alive, ranks)), 10), done.stderr
+    return done
+
+
+@pytest.mark.parametrize("mode", ["reduce", "server"])
+def test_learns_the_lake_exactly(mode, tmp_path):
+    out = tmp_path / "table.npz"
+    done = play(out, "lake", mode)
+    assert done.returncode == 0, done.stderr
+    with np.load(out) as state:
+        start = state["values"][state["known"] == 0]
+        assert start.max() == pytest.approx(BEST_START, abs=1e-6)
+        assert state["ages"].max() > 0 if mode == "server" else not state["ages"].any()
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "connect4"])
+def test_ends_in_the_table_of_threads_also_when_resumed(game, tmp_path):
+    out = tmp_path / "table.npz"
+    done = play(out, "replicas", "reduce", game)
+    assert done.returncode == 0, done.stderr
+    expected = learned_table("threads", small_job(game, RANKS), 4).state()
+    with np.load(out) as state:
+        assert set(state) == set(expected)
+        assert all(np.array_equal(state[name], expected[name]) for name in expected)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"), [("reduce", SURVIVING[0]), ("server", SURVIVING[0]), ("reduce", SURVIVING[1])]
+)
+def test_a_dead_rank_is_a_sentence(mode, options, tmp_path):
+    out = tmp_path / "sentence"
+    play(out, "death", mode, "2", options=options)
+    assert "rank 2 has" in out.read_text()
+
+
+def test_a_dead_rank_is_a_sentence_before_mpiexec_ends_all(tmp_path):
+    out = tmp_path / "sentence"
+    assert play(out, "death", "reduce", "2").returncode != 0
+    assert "SIGTERM" in out.read_text()
+
+
+@pytest.mark.parametrize("options", [[], *SURVIVING])
+def test_without_rank_0_the_others_end(options, tmp_path):
+    out = tmp_path / "sentence"
+    done = play(out, "death", "reduce", "0", options=options)
+    assert not out.exists()
+    assert done.returncode != 0 or options
+
+
+@pytest.mark.parametrize("mode", ["reduce", "server"])
+def test_a_sentence_of_another_rank_arrives(mode, tmp_path):
+    out = tmp_path / "sentence"
+    assert play(out, "bad_game", mode).returncode == 0
+    assert 'unknown game "chss"' in out.read_text()
+
+
+def test_a_crash_of_rank_0_ends_everybody(tmp_path):
+    done = play(tmp_path / "nothing", "crash", "reduce")
+    assert "ZeroDivisionError" in done.stderr
+    assert done.returncode != 0
+
+
+def test_ranks_without_work_end_with_rank_0(tmp_path):
+    assert play(tmp_path / "nothing", "early", "reduce").returncode == 0
+
+
+def test_what_cannot_be_served_is_refused():
+    for settings in (Tabular(method="sarsa"), Tabular(policy="ucb"), Tabular(form="numpy")):
+        with pytest.raises(LudusError, match="use --mode reduce"):
+            check_servable(small_job("tictactoe").__class__("tictactoe", 1, 1, 1, 1, settings), 2)
+    with pytest.raises(LudusError, match="mpiexec -n 2"):
+        check_servable(small_job("tictactoe"), 0)
+
+
+def test_envelopes_keep_what_is_put_into_them():
+    arrays = {"a": np.arange(7, dtype=np.uint8), "b": np.eye(3), "none": np.zeros((0, 4), np.int16)}
+    words, found = opened(envelope({"ask": "…", "number": 3}, arrays))
+    assert words == {"ask": "…", "number": 3}
+    assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+    assert len(envelope({}, arrays)) % 64 == 0
