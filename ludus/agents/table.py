@@ -48,7 +48,8 @@ class Positions(NamedTuple):
         memory = np.zeros(count * size, np.uint8)
         # A record may end before the last word does; the strides step over the rest.
         rows: Array = np.ndarray((count,), self.record, memory, strides=(size,))
-        return rows if compiling() else as_plain(rows), memory.view(self.code).reshape(count, -1)
+        codes = memory.view(self.code).reshape(count, size // self.code.itemsize)
+        return rows if compiling() else as_plain(rows), codes
 
 
 def positions_of(name: str, observation: np.dtype[Any]) -> Positions:

@@ -53,7 +53,7 @@ class TabularAgent:
         values = self.values(params, step)
         action = any_of(best_of(values), int(key))
         value = np.zeros(step.reward.shape, np.float32)
-        highest = np.where(step.mask, values, 0.0).max(axis=1)
+        highest = values.max(axis=1)
         if self.spec.zero_sum:
             value[:] = -highest[:, None] / max(self.spec.seats - 1, 1)
         np.put_along_axis(value, step.seat[:, None].astype(np.int64), highest[:, None].astype(np.float32), axis=1)

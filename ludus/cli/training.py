@@ -46,28 +46,19 @@ def train(arguments: list[str]) -> None:
     if outer.resume is not None:
         _carry_on(outer, rest)
         return
-    game = next((word for word in rest if not word.startswith("-")), None)
+    game = _game_of(rest)
     if game is None:
         if {"-h", "--help"} & set(rest):
             tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
         raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
-    from ludus import runs
+    from ludus import config, runs
 
-    run = _read_flags(game, rest)
-    if run.game != game:  # what looked like the game was the value of a flag
-        run = _read_flags(run.game, rest)
+    preset = config.resolve(game, _value_of("--algorithm", rest))
+    run = tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=rest, default=preset)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     folder, run = runs.start(run, outer.out)
     _watch(folder, run, outer.json, resume=False)
-
-
-def _read_flags(game: str, arguments: list[str]) -> Any:
-    """The preset of the game with these flags on top."""
-    from ludus import config
-
-    preset = config.resolve(game, _value_of("--algorithm", arguments))
-    return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=arguments, default=preset)
 
 
 def _carry_on(outer: Outer, rest: list[str]) -> None:
@@ -101,6 +92,17 @@ def _run_kind(algorithm: str) -> Any:
     generic: Any = Run
     prefixless: Any = tyro.conf.OmitArgPrefixes
     return prefixless[generic[algorithms.settings_kind(algorithm)]]
+
+
+def _game_of(arguments: list[str]) -> str | None:
+    """The first word that is neither a flag nor the value of one; all flags but --help have a value."""
+    before = ""
+    for word in arguments:
+        valued = before.startswith("--") and before != "--help" and "=" not in before
+        if not word.startswith("-") and not valued:
+            return word
+        before = "" if valued else word
+    return None
 
 
 def _value_of(flag: str, arguments: list[str]) -> str | None:
