@@ -335,7 +335,7 @@ def test_double_q_is_not_lured_by_luck():
 
 
 def test_who_thinks_needs_fewer_steps():
-    """The same 400 random steps, in which the goal is met for the first time: thinking carries the news to the opening."""
+    """Of the same 400 random steps, in which the goal is met for the first time, thinking tells the opening at once."""
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     settings = {"learning_rate": "1.0", "exploration": "1.0", "discount": 0.95, "rows": 1, "planning": 20}
     worth = {
