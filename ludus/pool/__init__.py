@@ -23,7 +23,6 @@ from ludus.words.cache import telling_first_time
 from ludus.words.draw import new_canvas
 from ludus.words.rows import as_plain, compiling, new_rows
 
-
 FORKED = 0x666F726B
 """tells the dice of forks from those of openings with the same seed"""
 

@@ -23,9 +23,9 @@ from ludus.algorithms.tabular import Learner
 from ludus.algorithms.tabular.worker import check_discrete
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.config import Run, read, to_dict
-from ludus.pool import Pool, available_cores
+from ludus.pool import Pool
 from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, SETTINGS, new_folder, write_settings
-from ludus.runtimes import Job, Source, check_mergeable, open_source
+from ludus.runtimes import Job, Source, check_mergeable, count_workers, open_source
 from ludus.statistics import Interval
 from ludus.train import train
 from ludus.types import Array, LudusError
@@ -76,9 +76,7 @@ def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
 
 def settle(run: Run[Any]) -> Run[Any]:
     """The run with every choice made that was left to us; a sentence if the game will not do."""
-    workers = run.workers or (1 if run.runtime in ("single", "mpi") else available_cores())
-    if run.runtime == "single" and workers != 1:
-        raise LudusError(f"--runtime single has one worker, not {workers}; take --runtime threads or processes")
+    workers = count_workers(run.runtime, run.mode, run.workers)
     check_mergeable(run.settings, workers)
     pool = open_pool(run.game, 1, run.seed, threads=1)
     try:
@@ -206,7 +204,7 @@ class Speed:
 
 def job_of(run: Run[Any]) -> Job:
     """What the workers are told."""
-    return Job(run.game, run.rows, run.seed, max(run.chunk // run.rows, 1), run.workers, run.settings)
+    return Job(run.game, run.rows, run.seed, max(run.chunk // run.rows, 1), run.workers, run.settings, run.mode)
 
 
 def fresh(run: Run[Any], pool: AnyPool) -> Standing:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ludus.algorithms.tabular import Tabular
+from ludus.pool import available_cores
 from ludus.runtimes.job import Job
 from ludus.types import Array, LudusError
 
@@ -43,6 +44,18 @@ def open_source(name: str, job: Job) -> Source:
     return source
 
 
+def count_workers(name: str, mode: str, wanted: int) -> int:
+    """How many workers a runtime has: as many as wanted, or, with 0, as there is room for."""
+    if name in ("threads", "processes"):
+        return wanted or available_cores()
+    ranks = importlib.import_module("ludus.runtimes.mpi").ranks() if name == "mpi" else 1
+    workers = max(ranks - (mode == "server"), 1)
+    if wanted not in (0, workers):
+        where = "mpiexec -n says how many" if name == "mpi" else "take --runtime threads or processes for more"
+        raise LudusError(f"--runtime {name} has {workers} worker{'s' * (workers > 1)} here, not {wanted}; {where}")
+    return workers
+
+
 def check_mergeable(algorithm: Any, workers: int) -> None:
     """A sentence where several workers would each learn what cannot be brought together."""
     if workers > 1 and not algorithm.mergeable:
@@ -51,4 +64,4 @@ def check_mergeable(algorithm: Any, workers: int) -> None:
         )
 
 
-__all__ = ["NAMES", "Job", "Source", "State", "check_mergeable", "open_source"]
+__all__ = ["NAMES", "Job", "Source", "State", "check_mergeable", "count_workers", "open_source"]

@@ -33,6 +33,11 @@ def rank() -> int:
     return post_office().me
 
 
+def ranks() -> int:
+    """How many ranks there are."""
+    return 1 + len(post_office().others)
+
+
 def open_source(job: Job) -> Any:
     """The source of rank 0; the other ranks must `serve`."""
     mail = post_office()

@@ -11,6 +11,7 @@ from ludus.words import part
 
 EXPECTED = True
 
+
 @part
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
     target = reward
