@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
 
-.PHONY: setup demo test check format pictures bench bench-peers clean
+.PHONY: setup demo train test check format pictures bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -16,6 +16,10 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: setup  ## play every game and leave a picture of each in demo/
 	$(BIN)/ludus demo --out demo
+
+train: setup  ## a perfect tic-tac-toe player from nothing, and the proof that nobody beats it
+	$(BIN)/ludus train tictactoe
+	$(BIN)/ludus evaluate "$$(ls -d runs/tictactoe-* | tail -1)" --lines
 
 test: setup  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -31,13 +35,15 @@ format: setup
 
 pictures: setup  ## the pictures of the README
 	$(BIN)/ludus demo --out docs/pictures --scale 0.5
+	cd docs/pictures && ../../$(BIN)/python ../tutorials/tictactoe.py
 
 bench: setup  ## measure here and now; on a quiet machine these are the committed results
 	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part
 	$(BIN)/ludus bench startup --json > benchmarks/results/startup.json.part
 	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
 	$(BIN)/ludus bench perfect --json > benchmarks/results/perfect.json.part
-	cd benchmarks/results && for suite in pool startup gymnasium perfect; do mv $$suite.json.part $$suite.json; done
+	$(BIN)/ludus bench tabular --json > benchmarks/results/tabular.json.part
+	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular; do mv $$suite.json.part $$suite.json; done
 
 bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environment of their own
 	$(PYTHON) -m venv .venv-peers
@@ -45,6 +51,9 @@ bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environme
 	.venv-peers/bin/python -m pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt --editable '.[gymnasium]' -r benchmarks/requirements.txt
 	.venv-peers/bin/python benchmarks/peers.py
 	.venv-peers/bin/python benchmarks/chart.py
+
+soak: setup  ## two minutes of runs in every runtime, with processes killed at random
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/soak.py --seconds 120
 
 clean:
 	rm -rf .venv .venv-peers demo
