@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shelf
 
+from ludus import config
 from ludus.algorithms.tabular import names
 
 RATE, DISCOUNT, EPSILON, TRACE = 0.3, 0.9, 0.4, 0.7
@@ -206,6 +207,21 @@ def test_both_estimates_of_double_q_are_kept():
     assert (reference.first != reference.second).any()
 
 
+def test_expected_sarsa_expects_what_the_policy_in_use_plays():
+    worker, table = shelf.hired(WALK, method="expected_sarsa", policy="boltzmann", **SETTINGS)
+    reference = Reference(legal_of(WALK), 1)
+    for seen in shelf.watch(worker, table, 500, "place"):
+        follows = 0.0
+        if seen.following >= 0:
+            values = reference.q[seen.following][reference.legal[seen.following]].astype(float)
+            weights = np.exp(values / EPSILON)  # the temperature here
+            follows = float(weights @ values / weights.sum())
+        reference.one_step(seen, follows)
+    places = table.places
+    values = np.where(table.rows["values"] < -1e29, -np.inf, table.rows["values"])
+    np.testing.assert_allclose(values[places], reference.q[places], rtol=0, atol=2e-6)
+
+
 @pytest.mark.parametrize(
     ("special", "settings", "plain"),
     [
@@ -351,13 +367,15 @@ DOCUMENTS = pathlib.Path(__file__).parents[2] / "docs" / "algorithms"
 
 @pytest.mark.parametrize("page", sorted(DOCUMENTS.glob("*.md")), ids=lambda page: page.stem)
 def test_documents_name_flags_and_pages_that_exist(page):
-    from ludus.cli.training import _read_flags
-
     text = page.read_text()
     for line in re.findall(r"^    ludus train (.*)$", text, re.MULTILINE):
-        words = shlex.split(line)
-        run = _read_flags(words[0], words)
-        assert run.game == words[0] and page.stem in (run.algorithm, "exploration", "discretize")
+        game, *flags = shlex.split(line)
+        given = {
+            flag.removeprefix("--").replace("-", "_"): value for flag, value in zip(*[iter(flags)] * 2, strict=True)
+        }
+        settings = config.to_dict(config.resolve(game, given.get("algorithm")))
+        run = config.from_dict(settings | {name: type(settings[name])(text) for name, text in given.items()}, page.name)
+        assert page.stem in (run.algorithm, "exploration", "discretize")
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (page.parent / link).is_file()
 
