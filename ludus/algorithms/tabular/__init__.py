@@ -69,6 +69,8 @@ class Tabular:
             raise LudusError(f"discount and trace lie between 0 and 1; {self.discount:g} and {self.trace:g} do not")
         if self.lookahead < 1 or self.planning < 0 or not self.threshold > 0.0:
             raise LudusError("lookahead is 1 or more, planning 0 or more, threshold above 0")
+        if self.method == "n_step" and self.lookahead > 64:
+            raise LudusError(f"n_step looks at most 64 steps ahead, not {self.lookahead}; take fewer, or monte_carlo")
         if self.form != "compiled" and (self.method, self.policy) != ("q_learning", "epsilon_greedy"):
             raise LudusError(f"the {self.form} form knows q_learning with epsilon_greedy only; use form=compiled")
 

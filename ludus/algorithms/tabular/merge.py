@@ -90,16 +90,16 @@ def gather(
 ) -> None:  # fmt: skip
     """Sum up what one replica has to say of a field."""
     for number in range(len(mapping)):
-        if visits[number] > 0:
-            place = mapping[number]
-            order = orders[place]
-            share = 1.0 if added else np.float64(visits[number])
-            for action in range(base.shape[1]):
-                value = np.float64(theirs[their_places[number], action])
-                change = value - np.float64(base[place, action])
-                if change != 0.0:
-                    total[order, action] += share * (change if added else value)
-                    weight[order, action] += share
+        place = mapping[number]
+        order = orders[place]
+        # A trace may change a row that was not visited since the last merge; its word counts as that of one visit.
+        share = 1.0 if added else np.float64(max(visits[number], 1))
+        for action in range(base.shape[1]):
+            value = np.float64(theirs[their_places[number], action])
+            change = value - np.float64(base[place, action])
+            if change != 0.0:
+                total[order, action] += share * (change if added else value)
+                weight[order, action] += share
 
 
 @kernel
