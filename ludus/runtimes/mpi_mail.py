@@ -49,8 +49,9 @@ class Alarm:
         self.ear, self.mouth = os.pipe()
         os.set_blocking(self.ear, False)
         os.set_blocking(self.mouth, False)
+        self.before = -1
         with contextlib.suppress(ValueError):  # only the main thread may ask for it
-            signal.set_wakeup_fd(self.mouth, warn_on_full_buffer=False)
+            self.before = signal.set_wakeup_fd(self.mouth, warn_on_full_buffer=False)
 
     def check(self) -> None:
         """A sentence, if it is time to give up waiting."""
@@ -59,6 +60,12 @@ class Alarm:
                 self.when = min(self.when, time.monotonic())
         if time.monotonic() - self.when > GRACE_SECONDS:
             raise LudusError("mpiexec told rank 0 to end (SIGTERM) before all ranks had answered; one may have died")
+
+    def close(self) -> None:
+        with contextlib.suppress(ValueError):
+            signal.set_wakeup_fd(self.before)
+        os.close(self.ear)
+        os.close(self.mouth)
 
 
 class Mail:
@@ -103,7 +110,8 @@ class Mail:
     def _probe(self) -> tuple[Any, int, int, int] | None:
         mpi = load_mpi()
         status = mpi.Status()
-        message = self.world.Improbe(mpi.ANY_SOURCE, mpi.ANY_TAG, status)
+        # Only rank 0 minds when another rank dies: the others must not end before it has saved what was learned.
+        message = self.world.Improbe(mpi.ANY_SOURCE if self.me == 0 else 0, mpi.ANY_TAG, status)
         if message is None:
             return None
         return message, status.Get_source(), status.Get_tag(), status.Get_count(self.block)
@@ -182,6 +190,7 @@ class Mail:
         """No more signs of life; what was sent is let go of."""
         self.closing.set()
         self.heart.join()
+        self.alarm.close()
 
 
 class Rank(Protocol):

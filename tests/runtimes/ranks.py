@@ -1,11 +1,13 @@
 """Run by mpiexec, with the name of a scene: what the tests of the mpi runtime let the ranks play."""
 
 import contextlib
+import dataclasses
 import itertools
 import os
 import pathlib
 import signal
 import sys
+import unittest.mock
 
 import numpy as np
 from small_runs import LAKE, LAKE_SETTINGS, empty_table, learn, small_job
@@ -20,10 +22,10 @@ def lake(mode, out):
     job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS, mode)
     with contextlib.closing(open_source("mpi", job)) as source:
         table, progress = learn(source, job.algorithm, empty_table(job), 40)
-    np.savez(out, **table.state(), ages=[step.age for step in progress])
+    np.savez(f"{out}-lake-{mode}.npz", **table.state(), ages=[step.age for step in progress])
 
 
-def replicas(mode, out, game):
+def replicas(game, out):
     """Learn, go on from a state in another source, and leave the table."""
     job = small_job(game)
     with contextlib.closing(open_source("mpi", job)) as source:
@@ -32,7 +34,47 @@ def replicas(mode, out, game):
     with contextlib.closing(open_source("mpi", job)) as source:
         source.restore(state)
         table, _ = learn(source, job.algorithm, half, 2)
-    np.savez(out, **table.state())
+    np.savez(f"{out}-{game}.npz", **table.state())
+
+
+def times(out):
+    """The server remembers how far everyone has come."""
+    job = dataclasses.replace(small_job("connect4"), mode="server")
+    with contextlib.closing(open_source("mpi", job)) as source:
+        source.restore({"worker_0": {"time": np.array([1000])}, "worker_1": {"time": np.array([2000])}})
+        table, progress = learn(source, job.algorithm, empty_table(job), 12)
+        state = source.state()
+    pathlib.Path(f"{out}-times").write_text(" ".join(str(parts["time"][0]) for parts in state.values()))
+    np.savez(f"{out}-served.npz", **table.state(), updates=sum(step.metrics["updates"] for step in progress))
+
+
+def bad_game(mode, out):
+    """The other ranks cannot open the game."""
+    job = dataclasses.replace(small_job("tictactoe"), mode=mode)
+    text = job.to_json().replace("tictactoe", "chss")
+    with (
+        unittest.mock.patch.object(Job, "to_json", return_value=text),
+        contextlib.closing(open_source("mpi", job)) as source,
+    ):
+        try:
+            learn(source, job.algorithm, empty_table(job), 1)
+        except LudusError as error:
+            pathlib.Path(f"{out}-sentence-{mode}").write_text(str(error))
+
+
+def everything(mode, out):
+    """All that ends well, one source after the other."""
+    lake("reduce", out)
+    lake("server", out)
+    replicas("tictactoe", out)
+    replicas("connect4", out)
+    times(out)
+    bad_game("reduce", out)
+    bad_game("server", out)
+
+
+SOURCES = {"everything": 9}
+"""how often the other ranks serve"""
 
 
 def death(mode, out, victim):
@@ -46,22 +88,7 @@ def death(mode, out, victim):
                 if progress.version == 3:
                     os.kill(int(pathlib.Path(f"{out}.{victim}").read_text()), signal.SIGKILL)
         except LudusError as error:
-            with open(out, "w") as file:
-                file.write(str(error))
-
-
-def bad_game(mode, out):
-    """The other ranks cannot open the game."""
-    job = small_job("tictactoe")
-    object.__setattr__(job, "mode", mode)
-    text = job.to_json().replace("tictactoe", "chss")
-    Job.to_json = lambda self: text
-    with contextlib.closing(open_source("mpi", job)) as source:
-        try:
-            learn(source, job.algorithm, empty_table(job), 1)
-        except LudusError as error:
-            with open(out, "w") as file:
-                file.write(str(error))
+            pathlib.Path(out).write_text(str(error))
 
 
 def crash(mode, out):
@@ -78,11 +105,10 @@ def early(mode, out):
 
 if __name__ == "__main__":
     scene, mode, out, *more = sys.argv[1:]
-    mpi_mail.SILENCE_SECONDS = 4.0
-    with open(f"{out}.{mpi.rank()}", "w") as file:
-        file.write(str(os.getpid()))
+    mpi_mail.SILENCE_SECONDS = 3.0
+    pathlib.Path(f"{out}.{mpi.rank()}").write_text(str(os.getpid()))
     if mpi.rank() > 0:
-        for _ in range(2 if scene == "replicas" else 1):
+        for _ in range(SOURCES.get(scene, 1)):
             mpi.serve()
     else:
         globals()[scene](mode, out, *more)

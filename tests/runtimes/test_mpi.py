@@ -1,7 +1,10 @@
 """The ranks of MPI: `ranks.py` plays the scenes, under mpiexec."""
 
+import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -10,7 +13,8 @@ import pytest
 from small_runs import BEST_START, alive, learned_table, small_job, wait_until
 
 from ludus.algorithms.tabular import Tabular
-from ludus.runtimes.mpi_mail import envelope, opened
+from ludus.runtimes import Job, mpi_mail
+from ludus.runtimes.mpi_mail import Alarm, envelope, opened
 from ludus.runtimes.mpi_server import check_servable
 from ludus.types import LudusError
 
@@ -32,56 +36,77 @@ def play(out, scene, mode, *more, options=()):
     return done
 
 
-@pytest.mark.parametrize("mode", ["reduce", "server"])
-def test_learns_the_lake_exactly(mode, tmp_path):
-    out = tmp_path / "table.npz"
-    done = play(out, "lake", mode)
+@pytest.fixture(scope="module")
+def left(tmp_path_factory):
+    """What the ranks left when everything went well."""
+    out = tmp_path_factory.mktemp("mpi") / "all"
+    done = play(out, "everything", "")
     assert done.returncode == 0, done.stderr
-    with np.load(out) as state:
+    return out
+
+
+@pytest.mark.parametrize("mode", ["reduce", "server"])
+def test_learns_the_lake_exactly(mode, left):
+    with np.load(f"{left}-lake-{mode}.npz") as state:
         start = state["values"][state["known"] == 0]
         assert start.max() == pytest.approx(BEST_START, abs=1e-6)
         assert state["ages"].max() > 0 if mode == "server" else not state["ages"].any()
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "connect4"])
-def test_ends_in_the_table_of_threads_also_when_resumed(game, tmp_path):
-    out = tmp_path / "table.npz"
-    done = play(out, "replicas", "reduce", game)
-    assert done.returncode == 0, done.stderr
+def test_ends_in_the_table_of_threads_also_when_resumed(game, left):
     expected = learned_table("threads", small_job(game, RANKS), 4).state()
-    with np.load(out) as state:
+    with np.load(f"{left}-{game}.npz") as state:
         assert set(state) == set(expected)
         assert all(np.array_equal(state[name], expected[name]) for name in expected)
 
 
-@pytest.mark.parametrize(
-    ("mode", "options"), [("reduce", SURVIVING[0]), ("server", SURVIVING[0]), ("reduce", SURVIVING[1])]
-)
+def test_the_server_counts_every_visit_and_every_step(left):
+    job = small_job("connect4")
+    times = [int(word) for word in pathlib.Path(f"{left}-times").read_text().split()]
+    assert sum(times) == 1000 + 2000 + 12 * job.steps
+    with np.load(f"{left}-served.npz") as state:
+        assert len(set(state["known"].tolist())) == len(state["known"]) > 100
+        assert state["visits"].sum() == len(state["known"]) + state["updates"]
+        assert np.abs(state["values"][state["values"] > -1e29]).max() > 0
+
+
+@pytest.mark.parametrize("mode", ["reduce", "server"])
+def test_a_sentence_of_another_rank_arrives(mode, left):
+    assert 'unknown game "chss"' in pathlib.Path(f"{left}-sentence-{mode}").read_text()
+
+
+@pytest.mark.parametrize(("mode", "options"), [("server", SURVIVING[0]), ("reduce", SURVIVING[1])])
 def test_a_dead_rank_is_a_sentence(mode, options, tmp_path):
     out = tmp_path / "sentence"
     play(out, "death", mode, "2", options=options)
     assert "rank 2 has" in out.read_text()
 
 
-def test_a_dead_rank_is_a_sentence_before_mpiexec_ends_all(tmp_path):
-    out = tmp_path / "sentence"
-    assert play(out, "death", "reduce", "2").returncode != 0
-    assert "SIGTERM" in out.read_text()
+def test_after_a_sigterm_nobody_is_waited_for(monkeypatch):
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    monkeypatch.setattr(mpi_mail, "GRACE_SECONDS", 1e9)
+    alarm = Alarm()
+    try:
+        alarm.check()
+        os.kill(os.getpid(), signal.SIGTERM)
+        alarm.check()  # those who are about to answer still may
+        monkeypatch.setattr(mpi_mail, "GRACE_SECONDS", -1.0)
+        with pytest.raises(LudusError, match="SIGTERM"):
+            alarm.check()
+    finally:
+        alarm.close()
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM], "whoever else handles it hears it, too"
 
 
-@pytest.mark.parametrize("options", [[], *SURVIVING])
+@pytest.mark.parametrize("options", SURVIVING)
 def test_without_rank_0_the_others_end(options, tmp_path):
     out = tmp_path / "sentence"
     done = play(out, "death", "reduce", "0", options=options)
     assert not out.exists()
-    assert done.returncode != 0 or options
-
-
-@pytest.mark.parametrize("mode", ["reduce", "server"])
-def test_a_sentence_of_another_rank_arrives(mode, tmp_path):
-    out = tmp_path / "sentence"
-    assert play(out, "bad_game", mode).returncode == 0
-    assert 'unknown game "chss"' in out.read_text()
+    assert re.search("rank [12] ends: rank 0 has", done.stderr)
 
 
 def test_a_crash_of_rank_0_ends_everybody(tmp_path):
@@ -97,7 +122,7 @@ def test_ranks_without_work_end_with_rank_0(tmp_path):
 def test_what_cannot_be_served_is_refused():
     for settings in (Tabular(method="sarsa"), Tabular(policy="ucb"), Tabular(form="numpy")):
         with pytest.raises(LudusError, match="use --mode reduce"):
-            check_servable(small_job("tictactoe").__class__("tictactoe", 1, 1, 1, 1, settings), 2)
+            check_servable(Job("tictactoe", 1, 1, 1, 1, settings), 2)
     with pytest.raises(LudusError, match="mpiexec -n 2"):
         check_servable(small_job("tictactoe"), 0)
 

@@ -13,11 +13,8 @@ from small_runs import (
     LAKE,
     LAKE_SETTINGS,
     alive,
-    children,
     empty_table,
     learn,
-    learned_table,
-    same,
     shared_files,
     small_job,
     wait_until,
@@ -66,7 +63,7 @@ def test_the_games_of_a_replacement_are_others():
 
 def test_a_worker_that_always_dies_ends_the_run_with_its_last_words(monkeypatch, capsys):
     monkeypatch.setattr(Job, "to_json", lambda self: "no job")
-    job = small_job("tictactoe")
+    job = small_job("tictactoe", workers=1)
     with (
         contextlib.closing(open_source("processes", job)) as source,
         pytest.raises(LudusError, match=r"(?s)3 times in a row.*JSONDecodeError"),
@@ -158,17 +155,3 @@ def test_segments_grow_and_remember():
     assert early.tolist() == large["large"].ravel()[:3].view(np.int64).tolist()
     one.close()
     other.close()
-
-
-def test_open_files_do_not_pile_up():
-    job = small_job("tictactoe")
-    learned_table("processes", job, 1)
-    before = len(os.listdir("/proc/self/fd"))
-    learned_table("processes", job, 1)
-    assert len(os.listdir("/proc/self/fd")) == before
-    assert children() == set()
-
-
-def test_the_same_run_twice_is_the_same_table():
-    job = small_job("connect4", rows=16)
-    assert same(learned_table("processes", job, 3), learned_table("processes", job, 3))

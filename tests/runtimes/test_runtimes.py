@@ -1,6 +1,8 @@
 """Every runtime that plays in this process or starts others from it; `test_mpi.py` asks the same under mpiexec."""
 
 import contextlib
+import os
+import sys
 
 import pytest
 from small_runs import (
@@ -18,6 +20,7 @@ from small_runs import (
 
 from ludus.algorithms.tabular import Tabular
 from ludus.runtimes import NAMES, Job, open_source
+from ludus.runtimes.mpi_mail import load_mpi
 from ludus.types import LudusError
 
 HERE = [name for name in NAMES if name != "mpi"]
@@ -34,8 +37,9 @@ def test_learns_the_lake_exactly(runtime):
     assert table.rows["values"][0].max() == pytest.approx(BEST_START, abs=1e-6)
 
 
-@pytest.mark.parametrize("game", ["tictactoe", "connect4"])
-@pytest.mark.parametrize("runtime", HERE)
+@pytest.mark.parametrize(
+    ("runtime", "game"), [(name, "connect4") for name in HERE] + [("single", "tictactoe"), ("threads", "tictactoe")]
+)
 def test_goes_on_exactly_where_its_state_was_taken(runtime, game):
     job = small_job(game, workers_of(runtime))
     with contextlib.closing(open_source(runtime, job)) as source:
@@ -61,24 +65,23 @@ def test_processes_end_in_the_table_of_threads(game, settings):
 
 @pytest.mark.parametrize("runtime", HERE)
 def test_closing_leaves_nothing(runtime):
-    processes, files = children(), shared_files()
+    processes, files, open_files = children(), shared_files(), len(os.listdir("/proc/self/fd"))
     job = small_job("tictactoe", workers_of(runtime))
     with contextlib.closing(open_source(runtime, job)) as source:
         learn(source, job.algorithm, empty_table(job), 1)
         assert runtime != "processes" or len(children() - processes) == 2
     assert children() <= processes
     assert shared_files() <= files
+    assert len(os.listdir("/proc/self/fd")) == open_files
 
 
 @pytest.mark.parametrize("runtime", HERE)
 def test_another_number_of_rows_is_a_sentence(runtime):
     few, many = (small_job("tictactoe", workers_of(runtime), rows) for rows in (4, 8))
-    with contextlib.closing(open_source(runtime, few)) as source:
-        learn(source, few.algorithm, empty_table(few), 1)
-        state = source.state()
+    state = {f"worker_{number}": few.worker(number).state() for number in range(few.workers)}
     with (
         contextlib.closing(open_source(runtime, many)) as source,
-        pytest.raises(LudusError, match="another number of rows"),
+        pytest.raises(LudusError, match="number of rows"),
     ):
         source.restore(state)
 
@@ -91,3 +94,9 @@ def test_a_job_survives_being_sent():
 def test_an_unknown_runtime_is_a_sentence():
     with pytest.raises(LudusError, match="known are single, threads, processes, mpi"):
         open_source("pigeons", small_job("tictactoe"))
+
+
+def test_without_mpi4py_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(LudusError, match=r"pip install 'ludus\[mpi\]'"):
+        load_mpi()
