@@ -56,7 +56,7 @@ def compiled(rounds: int) -> Iterator[Result]:
         yield Result(f"tabular/{name}/compiled", rate, "steps/s")
 
 
-def learning_rate(game: str, workers: int, rows: int = 64) -> float:
+def learning_rate(game: str, workers: int, rows: int = 16) -> float:
     """Updates per second of wall time, merges included, after a chunk to warm up."""
     job = Job(game, rows, 1, CHUNK // rows, workers, PLAIN)
     source = open_source("single" if workers == 1 else "threads", job)
