@@ -2,7 +2,7 @@
 
     python benchmarks/soak.py --seconds 120 --seed 1
 
-A run is started, one of its processes is killed (a worker where there are workers), then it is resumed and asked to stop.
+A run is started, one of its processes is killed (a worker where there are any), then it is resumed and asked to stop.
 Afterwards every checkpoint must load, the run must go on, and no process and no shared memory may be left.
 """
 
@@ -69,11 +69,18 @@ def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
         run = next(pathlib.Path(folder).glob("runs/*"))
         second = start(runtime, folder, mark, ["--resume", str(run)])
         wait_for_checkpoints(folder, 1, after=newest(folder))
-        (second if runtime != "mpi" else second).send_signal(signal.SIGINT)
+        second.send_signal(signal.SIGINT)
         again = finish(second)
         orphans += left_over(mark)
         good = not orphans and loadable > 0 and again == 0 and count_loadable(folder) > 0
-    return {"runtime": runtime, "killed": code, "resumed": again, "checkpoints": loadable, "orphans": orphans, "good": good}
+    return {
+        "runtime": runtime,
+        "killed": code,
+        "resumed": again,
+        "checkpoints": loadable,
+        "orphans": orphans,
+        "good": good,
+    }
 
 
 def start(runtime: str, folder: str, mark: str, arguments: list[str]) -> subprocess.Popen[bytes]:
@@ -138,7 +145,9 @@ def shared_memory() -> set[str]:
 
 
 def checkpoints(folder: str) -> list[pathlib.Path]:
-    return [path for run in pathlib.Path(folder).glob("runs/*") for path in checkpoint.list_checkpoints(run / "checkpoints")]
+    return [
+        path for run in pathlib.Path(folder).glob("runs/*") for path in checkpoint.list_checkpoints(run / "checkpoints")
+    ]
 
 
 def newest(folder: str) -> int:

@@ -19,8 +19,8 @@ from ludus.bridges import open_pool
 from ludus.runtimes import Job, open_source
 from ludus.train import train
 
-# 1. One update. A Q-table holds a number for every state and action: what the action is worth there. Q-learning moves it
-#    a little (the learning rate) towards what came of it: the reward, and the best that can follow.
+# 1. One update. A Q-table holds a number for every state and action: what the action is worth there. Q-learning moves
+#    it a little (the learning rate) towards what came of it: the reward, and the best that can follow.
 #
 #        Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)]
 #
@@ -61,9 +61,8 @@ assert mean[-1] > mean[0]
 #    `ludus train tictactoe` does. It takes about a second, and it may be stopped and resumed at any time.
 with tempfile.TemporaryDirectory() as out:
     folder, run = runs.start(config.resolve(game), pathlib.Path(out))
-    for report in runs.carry_out(folder, run):
-        pass
-    print(f"{report.steps:,} updates at {report.rate / 1e6:.0f} M/s; in the folder: {sorted(p.name for p in folder.iterdir())}")
+    report = list(runs.carry_out(folder, run))[-1]
+    print(f"{report.steps:,} updates; in the folder: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     trained = agents.load(str(folder), game)
     assert checkpoint.newest(folder / "checkpoints") == report.saved
 

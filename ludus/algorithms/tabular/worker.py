@@ -125,11 +125,7 @@ class Worker:
         """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
         parts = {name: getattr(self, name).view(np.uint8).copy() for name in (*KEPT, "memory")}
         parts["time"] = np.array([self.time], np.int64)
-        if isinstance(self.pool, Pool):
-            snapshot = self.pool.save()
-            parts |= {"played": np.array([snapshot.played]), "states": snapshot.states, "views": snapshot.rows}
-            parts["observations"] = snapshot.observations
-        return parts
+        return parts | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on where `state` was taken."""
@@ -143,8 +139,7 @@ class Worker:
             return
         for name in KEPT:
             getattr(self, name).view(np.uint8)[:] = state[name]
-        parts = (state[name] for name in ("states", "views", "observations"))
-        self.pool.restore(Snapshot(self.pool.game.fingerprint, int(state["played"][0]), *parts))
+        restore_pool(self.pool, state)
         self.opened = True
 
     def _check(self, state: Mapping[str, Array]) -> None:
@@ -163,6 +158,20 @@ class Worker:
 
     def close(self) -> None:
         self.pool.close()
+
+
+def pool_state(pool: AnyPool) -> dict[str, Array]:
+    """The games of a pool as arrays for a checkpoint; none where they are somebody else's."""
+    if not isinstance(pool, Pool):
+        return {}
+    played, states, views, observations = pool.save()[1:]
+    return {"played": np.array([played]), "states": states, "views": views, "observations": observations}
+
+
+def restore_pool(pool: Pool, state: Mapping[str, Array]) -> None:
+    """Let the games go on where `pool_state` was taken."""
+    parts = (state[name] for name in ("states", "views", "observations"))
+    pool.restore(Snapshot(pool.game.fingerprint, int(state["played"][0]), *parts))
 
 
 def check_discrete(name: str, spec: Spec) -> None:

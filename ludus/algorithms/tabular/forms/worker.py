@@ -14,9 +14,9 @@ from ludus.agents.table import Positions, Table, positions_of
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.forms.plain import BITS
 from ludus.algorithms.tabular.forms.turns import TURNS, Desks, Moment, Moved
-from ludus.algorithms.tabular.worker import LEARNER, check_discrete
+from ludus.algorithms.tabular.worker import LEARNER, check_discrete, pool_state, restore_pool
 from ludus.bridges import AnyPool
-from ludus.pool import Pool, Snapshot
+from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError, Spec, Step
 from ludus.words import OVER, PLAYING, random
 
@@ -103,11 +103,7 @@ class FormWorker:
         """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
         parts = {name: array.copy() for name, array in self._kept().items()}
         parts["time"] = np.array([self.time], np.int64)
-        if isinstance(self.pool, Pool):
-            snapshot = self.pool.save()
-            parts |= {"played": np.array([snapshot.played]), "states": snapshot.states, "views": snapshot.rows}
-            parts["observations"] = snapshot.observations
-        return parts
+        return parts | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Go on where `state` was taken."""
@@ -125,8 +121,7 @@ class FormWorker:
                     "this checkpoint is of a run with another number of rows; resume it with its own run.toml"
                 )
             mine[...] = state[name]
-        parts = (state[name] for name in ("states", "views", "observations"))
-        self.pool.restore(Snapshot(self.pool.game.fingerprint, int(state["played"][0]), *parts))
+        restore_pool(self.pool, state)
 
     def _kept(self) -> dict[str, Array]:
         return dict(zip(KEPT, (*self.desks, self.seats, self.lengths, self.gained), strict=True))
