@@ -56,7 +56,7 @@ def newest(folder):
         ({"game": "car"}, "continuous"),
         ({"game": "chess"}, 'unknown game "chess"'),
         ({"game": "nobody:chess"}, 'unknown prefix "nobody:"'),
-        ({"workers": 2}, "--runtime single has one worker, not 2; take --runtime threads or processes"),
+        ({"workers": 2}, "--runtime single has 1 worker here, not 2; take --runtime threads or processes"),
         ({"algorithm": "dyna_q", "runtime": "threads", "workers": 2}, "cannot be merged: run it with --runtime single"),
     ],
 )
@@ -93,6 +93,9 @@ def test_a_hashed_table_that_outgrows_the_memory_ends_with_a_sentence_and_a_chec
     monkeypatch.undo()
     assert trainer.go(folder, run, resume=True)[-1].finished
     assert told(folder)[-1]["step"] >= 60_000
+    stored = checkpoint.load(newest(folder))
+    # Rates follow the time of the workers, which must not begin again.
+    assert stored.arrays["worker_0"]["time"][0] == stored.manifest.version * (4_000 // 64)
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from ludus import checkpoint, config
+from ludus.types import LudusError
 
 LUDUS = [sys.executable, "-m", "ludus.cli"]
 TRAIN = ["train", "tictactoe", "--rows", "16", "--chunk", "4000", "--games", "20", "--evaluations", "5"]
@@ -125,6 +127,23 @@ def test_a_file_that_may_not_grow_is_a_sentence(tmp_path, trainer, same_arrays, 
     checkpoint.load(before)
     trainer.go(folder, run, resume=True)
     same_arrays(whole, folder)
+
+
+def test_a_save_that_failed_is_not_tried_again_by_half(trainer, monkeypatch):
+    """Without the state of its workers a checkpoint is smaller and might fit, but the run would not go on exactly."""
+    folder, run = trainer.make(checkpoint_seconds=0.0)
+    refused = []
+
+    def fail_once(*arguments):
+        if not refused:
+            refused.append(arguments)
+            raise LudusError("no room")
+        return checkpoint.save(*arguments)
+
+    monkeypatch.setattr("ludus.runs.checkpoint", SimpleNamespace(**vars(checkpoint) | {"save": fail_once}))
+    with pytest.raises(LudusError, match="no room"):
+        trainer.go(folder, run)
+    assert refused and checkpoint.newest(folder / "checkpoints") is None
 
 
 @pytest.mark.parametrize("size", ["16k", "900k"])

@@ -98,7 +98,7 @@ def test_help_shows_what_the_preset_says(ludus, capsys, tmp_path, monkeypatch):
             ("train", "tictactoe", "--algorithm", "q_lerning"),
             'unknown algorithm "q_lerning"; did you mean "q_learning"?',
         ),
-        (("train", "tictactoe", "--workers", "2", "--runtime", "single"), "--runtime single has one worker, not 2"),
+        (("train", "tictactoe", "--workers", "2", "--runtime", "single"), "--runtime single has 1 worker here, not 2"),
         (("train", "tictactoe", "--algorithm", "dyna_q", "--runtime", "threads", "--workers", "2"), "--runtime single"),
         (("train", "--resume", "runs/none"), '"runs/none" is not the folder of a run'),
         (("evaluate", "runs/none"), 'there is no run "runs/none"'),
