@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import collections
+import fcntl
+import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,6 +66,8 @@ class Standing(NamedTuple):
     saved: Path | None
     finished: bool = False
     """by itself, before all steps were made: a plan that is as good as it gets"""
+    measured: bool = False
+    """the score is of this very table, not of an earlier one"""
 
 
 def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
@@ -95,6 +99,11 @@ def carry_out(
     folder: Path, run: Run[Any], stop: Callable[[], bool] = lambda: False, resume: bool = False
 ) -> Iterator[Report]:
     """Train until all steps are made or `stop()` says so; the last report is of the saved end."""
+    with sole_trainer(folder):
+        yield from _carry_out(folder, run, stop, resume)
+
+
+def _carry_out(folder: Path, run: Run[Any], stop: Callable[[], bool], resume: bool) -> Iterator[Report]:
     pool = open_pool(run.game, 1, run.seed, threads=1)
     source = open_source(run.runtime, job_of(run))
     try:
@@ -121,7 +130,7 @@ def _loop(
     folder: Path, run: Run[Any], pool: AnyPool, agent: TabularAgent, source: Source, record: sinks.Sink,
     standing: Standing, stop: Callable[[], bool],
 ) -> Iterator[Report]:  # fmt: skip
-    scores, saving = past_scores(folder), False
+    scores, saving, best = past_scores(folder), False, best_score(folder)
     last_save, clock, speed = time.perf_counter(), Stopwatch(standing.seconds), Speed()
     speed.rate(standing.learner.steps, clock.seconds)
     try:
@@ -129,21 +138,21 @@ def _loop(
             clock.pause()
             learner, rate = progress.learner, speed.rate(progress.learner.steps, clock.seconds)
             standing = standing._replace(
-                learner=learner, version=standing.version + 1, seconds=clock.seconds,
+                learner=learner, version=standing.version + 1, seconds=clock.seconds, measured=False,
                 finished=progress.metrics.get("finished") == 1.0,
             )  # fmt: skip
             finished = standing.finished or learner.steps >= run.steps
             metrics = dict(progress.metrics) | rates_at(run, standing.version) | {"age": float(progress.age)}
             if finished or evaluation_due(run, learner.steps - int(progress.metrics["updates"]), learner.steps):
                 score = take_score(run, pool, agent, learner.table, learner.steps)
-                standing = standing._replace(score=score)
+                standing = standing._replace(score=score, measured=True)
                 scores.append(score.estimate)
                 metrics |= {"score": score.estimate, "score_low": score.low, "score_high": score.high}
             with writing(folder):
                 record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
-            ending = finished or stop()
-            if ending or time.perf_counter() - last_save >= run.checkpoint_seconds:
-                saving = True
+            ending, better = finished or stop(), standing.measured and scores[-1] > best
+            if ending or better or time.perf_counter() - last_save >= run.checkpoint_seconds:
+                saving, best = True, scores[-1] if better else best
                 standing = standing._replace(saved=save(folder, run, pool, source, standing))
                 saving, last_save = False, time.perf_counter()
             yield report(folder, run, standing, rate, metrics, scores, finished)
@@ -157,6 +166,21 @@ def _loop(
             save(folder, run, pool, None, standing)
         raise
     draw_score(folder)
+
+
+@contextmanager
+def sole_trainer(folder: Path) -> Iterator[None]:
+    """Two processes that train the same run would mix their records; the lock dies with its process."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network file systems cannot lock a folder
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LudusError(f'"{folder}" is being trained by another process; stop that first') from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -254,7 +278,8 @@ def save(folder: Path, run: Run[Any], pool: AnyPool, source: Source | None, stan
     settings = {name: value if not isinstance(value, tuple) else list(value) for name, value in to_dict(run).items()}
     manifest = checkpoint.describe(
         identity_of(pool), {"kind": "tabular", "tables": run.settings.tables}, {"kind": run.algorithm, **settings},
-        version=standing.version, steps=learner.steps, score=None if score is None else score.estimate, metrics=metrics,
+        version=standing.version, steps=learner.steps, metrics=metrics,
+        score=score.estimate if score is not None and standing.measured else None,
         parent=None if standing.saved is None else standing.saved.name,
     )  # fmt: skip
     times = {"time": np.array([standing.version * job_of(run).steps])}
@@ -311,6 +336,13 @@ def past_scores(folder: Path) -> list[float]:
     path = folder / METRICS
     lines = sinks.read(path) if path.is_file() else []
     return [line["score"] for line in lines if line.get("score") is not None]
+
+
+def best_score(folder: Path) -> float:
+    """The highest score of a checkpoint that the run has."""
+    best = checkpoint.best(folder / CHECKPOINTS)
+    score = None if best is None else checkpoint.read_manifest(best).score
+    return -np.inf if score is None else score
 
 
 def score_series(folder: Path) -> plots.Series:

@@ -6,7 +6,8 @@ from PIL import Image
 
 from ludus import checkpoint, config, evaluate, plots, runs, sinks
 from ludus.agents import trained
-from ludus.runs.folder import list_runs, new_folder
+from ludus.runs.folder import CHECKPOINTS, list_runs, new_folder
+from ludus.types import LudusError
 
 NEVER, ALWAYS = 10**6, 0.0
 
@@ -66,9 +67,41 @@ def test_the_newest_checkpoints_stay_and_the_best(trainer, monkeypatch, keep):
 
 
 def test_checkpoints_wait_for_their_time(trainer):
-    folder, run = trainer.make(checkpoint_seconds=NEVER)
+    folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=0)
     steps = [report.steps for report in trainer.go(folder, run)]
     assert kept(folder) == steps[-1:]
+
+
+def test_a_new_best_is_saved_at_once_under_its_own_score(trainer, monkeypatch):
+    scores = iter([0.1, 0.9, 0.3])
+    monkeypatch.setattr(runs, "take_score", lambda *facts: runs.Interval(next(scores), 0.0, 1.0))
+    folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=3, steps=12_000, chunk=2_000, keep=9)
+    reports = trainer.go(folder, run)
+    saved = {
+        int(path.name): checkpoint.read_manifest(path) for path in checkpoint.list_checkpoints(folder / CHECKPOINTS)
+    }
+    assert [manifest.score for manifest in saved.values()] == [0.1, 0.9, 0.3]
+    assert all(report.score.estimate == saved[report.steps].score for report in reports if report.steps in saved)
+
+
+def test_a_checkpoint_between_two_scores_has_none_of_its_own(trainer, monkeypatch):
+    monkeypatch.setattr(runs, "take_score", lambda *facts: runs.Interval(0.5, 0.0, 1.0))
+    folder, run = trainer.make(checkpoint_seconds=ALWAYS, evaluations=2, steps=12_000, chunk=2_000, keep=99)
+    reports = trainer.go(folder, run)
+    scored = [line["step"] for line in sinks.read(folder / "metrics.jsonl") if "score" in line]
+    found = {step: checkpoint.read_manifest(folder / CHECKPOINTS / f"{step:06d}").score for step in kept(folder)}
+    assert len(found) == len(reports) > len(scored)
+    assert {step for step, score in found.items() if score is not None} == set(scored)
+
+
+def test_a_run_is_trained_by_one_process_at_a_time(trainer):
+    folder, run = trainer.make()
+    first = runs.carry_out(folder, run)
+    next(first)
+    with pytest.raises(LudusError, match="being trained by another process"):
+        next(runs.carry_out(folder, run, resume=True))
+    first.close()
+    assert trainer.go(folder, run, resume=True)[-1].finished
 
 
 def test_reports_tell_of_the_run_as_it_goes(trainer):
@@ -77,7 +110,7 @@ def test_reports_tell_of_the_run_as_it_goes(trainer):
     assert [report.finished for report in reports] == [False] * (len(reports) - 1) + [True]
     assert [report.steps for report in reports] == [line["step"] for line in sinks.read(folder / "metrics.jsonl")]
     assert reports[0].score is None and reports[-1].score is not None and len(reports[-1].scores) == 3
-    assert [report.saved is None for report in reports] == [True] * (len(reports) - 1) + [False]
+    assert [report.saved is None for report in reports] == [report.score is None for report in reports]
     assert all(report.rate > 0 for report in reports)
 
 
