@@ -26,13 +26,15 @@ from ludus.types import Discrete, LudusError
 PLAIN = Tabular(learning_rate="0.1", exploration="0.2")
 FROZEN_LAKE, TAXI = "gymnasium:FrozenLake-v1(map_name=8x8)", "gymnasium:Taxi-v4"
 LEARNED = {"taxi": TAXI, "cliffwalking": "gymnasium:CliffWalking-v1", "frozenlake": FROZEN_LAKE}
+STEPPED = f"{FROZEN_LAKE[:-1]}, compiled=false)"
 CHUNK, CHUNKS = 2**20, 12
 """updates between merges, and merges in a round"""
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
     """Everything, part by part."""
-    parts: list[Callable[[int], Iterator[Result]]] = [threads, compiled, bigtable, python_ratio, forms, solved, optimum]
+    parts: list[Callable[[int], Iterator[Result]]]
+    parts = [threads, compiled, bigtable, python_ratio, processes, forms, solved, optimum]
     for number, part in enumerate(parts):
         tell(f"tabular/{part.__name__}", number, len(parts))
         yield from part(rounds)
@@ -56,16 +58,18 @@ def compiled(rounds: int) -> Iterator[Result]:
         yield Result(f"tabular/{name}/compiled", rate, "steps/s")
 
 
-def learning_rate(game: str, workers: int, rows: int = 16) -> float:
+def learning_rate(
+    game: str, workers: int, rows: int = 16, runtime: str = "threads", chunk: int = CHUNK, chunks: int = CHUNKS
+) -> float:
     """Updates per second of wall time, merges included, after a chunk to warm up."""
-    job = Job(game, rows, 1, CHUNK // rows, workers, PLAIN)
-    source = open_source("single" if workers == 1 else "threads", job)
+    job = Job(game, rows, 1, chunk // rows, workers, PLAIN)
+    source = open_source("single" if workers == 1 else runtime, job)
     try:
         learner = PLAIN.start(_empty_table(game))
         progress = train(None, PLAIN, learner, source)
         before = next(progress).learner.steps
         start = time.perf_counter()
-        after = max(step.learner.steps for step in itertools.islice(progress, CHUNKS))
+        after = max(step.learner.steps for step in itertools.islice(progress, chunks))
         return float((after - before) / (time.perf_counter() - start))
     finally:
         source.close()
@@ -78,8 +82,7 @@ def bigtable(rounds: int) -> Iterator[Result]:
 
 def python_ratio(rounds: int) -> Iterator[Result]:
     """A game that Python steps: with learning, and with random actions alone."""
-    game = f"{FROZEN_LAKE[:-1]}, compiled=false)"
-    steps, rows = 200, 64
+    game, steps, rows = STEPPED, 200, 64
     ratios, learning = [], 0.0
     for _ in range(rounds):
         random = _seconds(functools.partial(_play_randomly, open_pool(game, rows, 1), steps))
@@ -92,6 +95,16 @@ def python_ratio(rounds: int) -> Iterator[Result]:
         learning = steps * rows / spent
     yield Result("tabular/frozenlake/python", learning, "steps/s")
     yield Result("tabular/frozenlake/python_ratio", float(np.median(ratios)), "x")
+
+
+def processes(rounds: int) -> Iterator[Result]:
+    """What a second process adds where Python steps the games; the two take turns in being measured."""
+    rates: dict[int, list[float]] = {1: [], 2: []}
+    for _, workers in itertools.product(range(rounds), rates):
+        rates[workers].append(learning_rate(STEPPED, workers, 64, "processes", chunk=2**14, chunks=4))
+    one, two = (float(np.median(rates[workers])) for workers in rates)
+    yield Result("tabular/frozenlake/processes=2", two, "steps/s")
+    yield Result("tabular/frozenlake/processes=2_over_1", two / one, "x")
 
 
 def forms(rounds: int) -> Iterator[Result]:
