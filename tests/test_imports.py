@@ -10,14 +10,14 @@ import ludus
 ROOT = pathlib.Path(ludus.__file__).parent
 LAYERS = (
     ("types", "hardware"),
-    ("words", "statistics", "sinks", "checkpoint"),
+    ("words", "statistics", "sinks", "checkpoint", "ratings"),
     ("games", "pictures", "schedules", "replay"),
     ("pool", "plots"),
-    ("bridges", "conformance"),
+    ("bridges", "conformance", "heatmap"),
     ("agents",),
     ("algorithms", "scaffold", "show", "terminal", "evaluate"),
-    ("config", "runtimes", "golden", "inspection"),
-    ("train",),
+    ("config", "runtimes", "golden", "inspection", "replays"),
+    ("train", "battle"),
     ("runs",),
     ("bench", "server", "studio"),
     ("cli",),

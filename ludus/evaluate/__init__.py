@@ -13,7 +13,7 @@ import numpy as np
 
 from ludus.agents import Agent
 from ludus.bridges import AnyPool
-from ludus.evaluate.playing import Played, Player, Tell, opened, play, seated
+from ludus.evaluate.playing import Hear, Played, Player, Tell, opened, play, seated
 from ludus.evaluate.proving import Lines, SeatLines, exhaustive
 from ludus.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError, Spec
@@ -88,16 +88,17 @@ def score(
 
 def match(
     game: str | AnyPool, players: Sequence[Player], games: int = 1000, seed: int = 0, rows: int = 256,
-    tell: Tell | None = None,
+    tell: Tell | None = None, openings: Array | None = None, hear: Hear | None = None,
 ) -> Match:  # fmt: skip
     """Let (agent, params) pairs play each other, one pair a seat, or two that share all seats by turns.
 
     Each player sits in each seat equally often: in game g, seat s belongs to player (s + g) mod players.
+    `openings` [games] gives every game a seed of its own, and `hear` hears every action: see `ludus.evaluate.playing`.
     """
     with opened(game, rows, games, seed) as pool:
         check_players(pool.name, pool.spec, len(players), games)
         seating = (np.arange(pool.spec.seats) + np.arange(len(players))[:, None]) % len(players)
-        played = play(pool, players, seating, games, seed, tell)
+        played = play(pool, players, seating, games, seed, tell, openings, hear)
     return _match(played, seating[np.arange(games) % len(seating)])
 
 

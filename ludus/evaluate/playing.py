@@ -21,6 +21,8 @@ Tell = Callable[[str, int, int], None]
 """hears what is played, how many games are done and how many there are"""
 Player = tuple[Agent, Any]
 """an agent and its parameters"""
+Hear = Callable[[Array, Array], None]
+"""hears, before each step, the numbers [games] of the games that move, and what is played: [games(, seats)(, k)]"""
 LONGEST = 10_000
 """steps after which a game is cut off: what an agent does for so long it would do for ever"""
 
@@ -62,24 +64,46 @@ def opened(game: str | AnyPool, rows: int, games: int, seed: int) -> Iterator[An
 
 
 def play(
-    pool: AnyPool, players: Sequence[Player], seating: Array, games: int, seed: int, tell: Tell | None = None
-) -> Played:
-    """Play `games` games from new openings; `seating` [rotations, seats] says which player sits where, game by game."""
-    step, row_games = pool.reset(seed), np.arange(pool.rows)
+    pool: AnyPool, players: Sequence[Player], seating: Array, games: int, seed: int, tell: Tell | None = None,
+    openings: Array | None = None, hear: Hear | None = None,
+) -> Played:  # fmt: skip
+    """Play `games` games from new openings; `seating` [rotations, seats] says which player sits where, game by game.
+
+    With `openings` [games], game g is the one that a pool of one with the seed `openings[g]` opens with.
+    """
+    row_games = np.arange(pool.rows)
+    step = pool.reset(seed if openings is None else _seeds(openings, row_games))
     table = [Chair(seated(agent, pool), params, step, seed, place) for place, (agent, params) in enumerate(players)]
     counts = Counts(pool, games)
     while counts.done < games:
         deciding = np.repeat((pool.status == PLAYING) & (row_games < games), pool.spec.views)
         sitting = seating[np.repeat(row_games, pool.spec.views) % len(seating), step.seat]
-        step = pool.advance(decide(table, pool.spec, step, deciding, sitting))
+        actions = decide(table, pool.spec, step, deciding, sitting)
+        if hear:
+            moving = deciding[:: pool.spec.views]
+            hear(row_games[moving], by_game(pool.spec, actions)[moving])
+        step = pool.advance(actions)
         status = np.where((pool.status == PLAYING) & (counts.steps + 1 >= LONGEST), CUT, pool.status)
         before, ended = counts.done, counts.add(row_games, step, status)
-        if (endless := ended & (pool.status == PLAYING)).any():
+        row_games[ended] += pool.rows
+        if openings is not None and ended.any():
+            step = pool.reset(_seeds(openings, row_games), ended)
+        elif (endless := ended & (pool.status == PLAYING)).any():
             step = pool.reset(rows=endless)
         if tell and counts.done > before:
             tell(pool.name, counts.done, games)
-        row_games[ended] += pool.rows
     return Played(counts.returns, counts.lengths, counts.cut)
+
+
+def _seeds(openings: Array, numbers: Array) -> list[int]:
+    """[rows] the seeds of the games with these numbers; rows that are through with theirs play on, uncounted."""
+    seeds: list[int] = openings[numbers % len(openings)].tolist()
+    return seeds
+
+
+def by_game(spec: Spec, actions: Array) -> Array:
+    """[rows(, k)] actions as [games(, seats)(, k)]: one axis more where all act at once."""
+    return actions.reshape(-1, spec.views, *actions.shape[1:]) if spec.turns == "simultaneous" else actions
 
 
 class Counts:

@@ -1,0 +1,239 @@
+"""Battles: two agents in a match of paired games, or many in a round robin with ratings.
+
+Games come in pairs: the same opening twice, with the seats swapped, so that neither gets the better cards.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus import agents, checkpoint, evaluate, heatmap, replays
+from ludus.agents import trained
+from ludus.bridges import AnyPool, open_pool
+from ludus.evaluate.playing import Player, Tell
+from ludus.pool import Pool
+from ludus.ratings import Rating, bradley_terry, elo
+from ludus.replays import Replay
+from ludus.types import Array, LudusError
+
+ROWS = 256
+MOST_AGENTS, MOST_KEPT = heatmap.MOST, 10_000
+
+
+class Battle(NamedTuple):
+    """Two agents against each other; the figures are those of the first."""
+
+    names: tuple[str, str]
+    match: evaluate.Match
+    seconds: float
+    replays: tuple[Replay, ...]
+    """the first games"""
+
+
+class Tournament(NamedTuple):
+    """Everyone against everyone, the best first."""
+
+    game: str
+    names: tuple[str, ...]
+    payoff: Array
+    """[n, n] share of the points that the row's agent took from the column's; NaN against itself"""
+    ratings: tuple[Rating, ...]
+    elo: tuple[float, ...]
+    battles: tuple[Battle, ...]
+
+
+def game_of(kinds: Sequence[str], game: str | None) -> str:
+    """The game that was asked for, or else that of the first run among the agents."""
+    _check_agents(kinds)
+    if game is not None:
+        return game
+    for kind in kinds:
+        if "/" in kind or pathlib.Path(kind).is_dir():
+            return checkpoint.read_manifest(trained.newest_in(pathlib.Path(kind))).game
+    raise LudusError("none of these agents tells which game to play; add one, like --game tictactoe")
+
+
+def names_of(kinds: Sequence[str]) -> tuple[str, ...]:
+    """What the agents are called: by their kind, and by number where there are several of one."""
+    return tuple(
+        kind if kind not in kinds[:place] else f"{kind} #{1 + kinds[:place].count(kind)}"
+        for place, kind in enumerate(kinds)
+    )
+
+
+def battle(
+    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None
+) -> Battle:
+    """A match of two kinds of agent, as `agents.load` knows them."""
+    return _battles(game, kinds, games, seed, keep, tell, [(0, 1)])[0]
+
+
+def tournament(
+    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None
+) -> Tournament:
+    """A round robin: `games` games for every two agents."""
+    pairs = [(one, other) for one in range(len(kinds)) for other in range(one + 1, len(kinds))]
+    fought = _battles(game, kinds, games, seed, keep, tell, pairs)
+    points = np.zeros((len(kinds), len(kinds)))
+    for (one, other), result in zip(pairs, fought, strict=True):
+        points[one, other] = result.match.wins + result.match.draws / 2
+        points[other, one] = games - points[one, other]
+    ratings, sequence = bradley_terry(points), elo(*_in_turn(pairs, fought), len(kinds))
+    order = sorted(range(len(kinds)), key=lambda player: -ratings[player].rating)
+    payoff = np.where(np.eye(len(kinds), dtype=bool), np.nan, points / games)[np.ix_(order, order)]
+    names = names_of(kinds)
+    return Tournament(
+        game, tuple(names[player] for player in order), payoff, tuple(ratings[player] for player in order),
+        tuple(sequence[player] for player in order), tuple(fought),
+    )  # fmt: skip
+
+
+def openings(games: int, seed: int) -> Array:
+    """[games] seeds, one for each two games in sequence."""
+    # Below 2^31, which every foreign environment takes too.
+    return np.repeat(np.random.default_rng(seed % 2**64).integers(2**31, size=-(-games // 2)), 2)[:games]
+
+
+def save(folder: pathlib.Path, result: Battle | Tournament) -> list[pathlib.Path]:
+    """The games that were kept and, of a tournament, the heat map; the answer is what was written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LudusError(f'cannot make the folder "{folder}": {error.strerror}; choose another with --out') from None
+    written = []
+    if isinstance(result, Tournament):
+        written.append(folder / "payoff.png")
+        heatmap.heatmap(written[0], result.names, result.payoff, f"{result.game}: who beats whom")
+    for place, fought in enumerate(result.battles if isinstance(result, Tournament) else [result], start=1):
+        for number, replay in enumerate(fought.replays, start=1):
+            written.append(folder / f"{place:02d}-{_versus(fought.names)}-{number:04d}{replays.SUFFIX}")
+            replays.save(written[-1], replay)
+    return written
+
+
+def facts(result: Battle) -> dict[str, Any]:
+    """A battle as plain numbers."""
+    match = result.match
+    seats = [seat._asdict() | {"interval": seat.interval._asdict()} for seat in match.seats]
+    counts = {"games": match.games, "wins": match.wins, "draws": match.draws, "losses": match.losses}
+    speed = {"seconds": result.seconds, "games_per_second": match.games / result.seconds}
+    rate = {"rate": match.rate._asdict(), "mean": match.interval._asdict(), "cut": match.cut}
+    return {"agents": list(result.names), **counts, **rate, "seats": seats, **speed}
+
+
+def tournament_facts(result: Tournament) -> dict[str, Any]:
+    """A tournament as plain numbers, the best agent first."""
+    rows = zip(result.names, result.ratings, result.elo, strict=True)
+    table = [{"agent": name, **rating._asdict(), "elo": number} for name, rating, number in rows]
+    payoff = [[None if np.isnan(share) else share for share in row] for row in result.payoff.tolist()]
+    return {"agents": table, "payoff": payoff, "battles": [facts(one) for one in result.battles]}
+
+
+def match_text(game: str, result: Battle) -> str:
+    """A battle for people."""
+    match, (one, other) = result.match, result.names
+    rate = f"{100 * match.rate.estimate:.1f} % ({100 * match.rate.low:.1f} to {100 * match.rate.high:.1f}, 95 %)"
+    lines = [f"{game}: {one} against {other}, {match.games} games", f"{one} took {rate} of the points", ""]
+    lines.append(f"{'':<8} {'games':>8} {'won':>8} {'drawn':>8} {'lost':>8} {'mean return':>12}")
+    lines += [_line(f"seat {seat.seat}", seat) for seat in match.seats]
+    lines.append(_line("all", match))
+    cut = f", {match.cut} cut off" if match.cut else ""
+    return "\n".join([*lines, "", f"{match.games / result.seconds:,.0f} games/s{cut}"])
+
+
+def _line(name: str, row: evaluate.Match | evaluate.SeatMatch) -> str:
+    counts = f"{row.games:>8} {row.wins:>8} {row.draws:>8} {row.losses:>8}"
+    return f"{name:<8} {counts} {row.interval.estimate:>+12.3f}"
+
+
+def tournament_text(result: Tournament) -> str:
+    """The table of a tournament: ratings, and the share in % that each took from each."""
+    width = max(5, *(len(name) for name in result.names))
+    heads = "".join(f"{place:>5}" for place in range(1, len(result.names) + 1))
+    lines = [f"{result.game}: {result.battles[0].match.games} games for every two agents", ""]
+    lines.append(f"{'':>3} {'agent':<{width}} {'rating':>8} {'95 %':>14} {'elo':>7} {heads}")
+    for place, (name, rating, number) in enumerate(zip(result.names, result.ratings, result.elo, strict=True)):
+        shares = "".join(
+            f"{'-' if np.isnan(one) else heatmap.percent(one):>5}" for one in result.payoff[place].tolist()
+        )
+        spread = f"{rating.low:.0f} to {rating.high:.0f}"
+        lines.append(f"{place + 1:>3} {name:<{width}} {rating.rating:>8.0f} {spread:>14} {number:>7.0f} {shares}")
+    seconds = sum(one.seconds for one in result.battles)
+    speed = sum(one.match.games for one in result.battles) / seconds
+    return "\n".join([*lines, "", f"columns: % of the points taken from that agent; {speed:,.0f} games/s"])
+
+
+def _battles(
+    game: str, kinds: Sequence[str], games: int, seed: int, keep: int, tell: Tell | None, pairs: list[tuple[int, int]]
+) -> list[Battle]:
+    """The battles of these pairs of agents, in one pool."""
+    _check_agents(kinds)
+    _check_counts(games, keep)
+    pool = open_pool(game, max(1, min(ROWS, games)), seed)
+    try:
+        if keep and not isinstance(pool, Pool):
+            raise LudusError(f"{pool.name} is a foreign game, whose games cannot be kept; leave --keep out")
+        evaluate.check_players(pool.name, pool.spec, 2, games)
+        players = [_player(pool, kind, game, seed) for kind in kinds]
+        names = names_of(kinds)
+        return [
+            _fight(pool, (names[one], names[other]), [players[one], players[other]], games, seed, keep, tell)
+            for one, other in pairs
+        ]
+    finally:
+        pool.close()
+
+
+def _check_agents(kinds: Sequence[str]) -> None:
+    if not 2 <= len(kinds) <= MOST_AGENTS:
+        raise LudusError(f"a battle is of 2 to {MOST_AGENTS} agents, not {len(kinds)}; name them: random mcts runs/…")
+
+
+def _check_counts(games: int, keep: int) -> None:
+    if not 1 <= games <= 10_000_000 or not 0 <= keep <= MOST_KEPT:
+        raise LudusError(f"let --games be 1 to 10000000 and --keep 0 to {MOST_KEPT}, not {games} and {keep}")
+
+
+def _player(pool: AnyPool, kind: str, game: str, seed: int) -> Player:
+    agent = agents.load(kind, game)
+    return agent, agent.init(pool.spec, seed)
+
+
+def _fight(
+    pool: AnyPool, names: tuple[str, str], players: list[Player], games: int, seed: int, keep: int, tell: Tell | None
+) -> Battle:
+    """One match. It has the openings of every other pair of the tournament, which makes ratings comparable."""
+    heard: list[list[Array]] = [[] for _ in range(min(keep, games))]
+
+    def hear(numbers: Array, actions: Array) -> None:
+        for place in np.flatnonzero(numbers < len(heard)).tolist():
+            heard[numbers[place]].append(actions[place].copy())
+
+    seeds, start = openings(games, seed), time.perf_counter()
+    match = evaluate.match(pool, players, games, seed, tell=tell, openings=seeds, hear=hear if heard else None)
+    seconds = time.perf_counter() - start
+    seats = pool.spec.seats
+    kept = (
+        replays.record(pool.name, int(seeds[game]), [names[(seat + game) % 2] for seat in range(seats)], actions)
+        for game, actions in enumerate(heard)
+    )
+    return Battle(names, match, seconds, tuple(kept))
+
+
+def _in_turn(pairs: list[tuple[int, int]], fought: list[Battle]) -> tuple[Array, Array, Array]:
+    """All games in the order in which Elo counts them, round by round: who, against whom, and what the first took."""
+    returns = np.stack([result.match.returns for result in fought], axis=1)
+    points = (np.sign(returns[..., 0] - returns[..., 1]) + 1) / 2
+    first, second = (np.tile([pair[end] for pair in pairs], len(points)) for end in (0, 1))
+    return first, second, points.ravel()
+
+
+def _versus(names: tuple[str, str]) -> str:
+    """The names as part of the name of a file."""
+    return "-".join(re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[-40:] or "agent" for name in names)

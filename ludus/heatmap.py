@@ -1,0 +1,159 @@
+"""Who beats whom as a PNG: a square of shares from 0 to 1, in the colours of `ludus.plots`.
+
+Blue is won, orange is lost, and the colour of the grid is even.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PIL import Image, ImageDraw
+
+from ludus import plots
+from ludus.pictures import write_whole
+from ludus.plots import BACKGROUND, COLORS, GRID, INK, SMOOTHING, TITLE, Sheet
+from ludus.types import Array, LudusError
+
+WON, LOST = COLORS[0], COLORS[1]
+MOST = 40
+"""players; more cells than these squared nobody reads"""
+MARGIN, LONGEST_NAME, BAR = 24, 190, 14
+"""pixels around all, of a name beside the square, and of the scale at its right"""
+
+FOOT = "% of the points, row against column"
+
+
+class Layout(NamedTuple):
+    """Where things stand, in pixels of the finished picture."""
+
+    left: int
+    """where the square begins, at the right of the names"""
+    top: int
+    cell: int
+    width: int
+    height: int
+    upright: bool
+    """the names above the square stand upright, since they are wider than a cell"""
+
+    def corner(self, row: int, column: int) -> tuple[int, int]:
+        """Where a cell begins, from the left and from the top."""
+        return self.left + column * self.cell, self.top + row * self.cell
+
+
+def heatmap(path: str | os.PathLike[str], names: Sequence[str], values: ArrayLike, title: str = "") -> None:
+    """Draw [n, n] shares, of the row's player against the column's, into a .png, whole or not at all; NaN is empty."""
+    target = pathlib.Path(path)
+    if target.suffix.lower() != ".png":
+        raise LudusError(f'cannot write a heat map to "{target}"; let its name end in .png')
+    shares = checked(names, values)
+    words = [plots._fitted(plots._drawable(name), 15, LONGEST_NAME) for name in names]
+    buffer = io.BytesIO()
+    _painted(words, shares, plots._drawable(title)).save(buffer, "PNG", optimize=True)
+    write_whole(target, buffer.getvalue())
+
+
+def checked(names: Sequence[str], values: ArrayLike) -> Array:
+    """[n, n] shares as floats, or a sentence."""
+    shares = np.asarray(values, np.float64)
+    if not 1 <= len(names) <= MOST or shares.shape != (len(names), len(names)):
+        raise LudusError(f"a heat map is of 1 to {MOST} names and a square of as many shares, not {shares.shape}")
+    if not (np.isnan(shares) | ((shares >= 0) & (shares <= 1))).all():
+        raise LudusError("a heat map shows shares from 0 to 1; divide what was won by what was played")
+    return shares
+
+
+def layout(words: Sequence[str], titled: bool) -> Layout:
+    """The sizes that these names ask for: cells large where there are few, names beside and above the square."""
+    count = len(words)
+    cell = max(32, min(88, 620 // count))
+    widest = round(max(plots._width(name, 15) for name in words))
+    upright = widest > cell - 8
+    left = MARGIN + widest + 12
+    top = MARGIN + 34 * titled + (widest if upright else 18) + 12
+    # A square of few players is narrower than what is written around it.
+    width = max(left + count * cell + 24 + BAR + 40 + MARGIN, left + round(plots._width(FOOT, 14)) + MARGIN, 420)
+    return Layout(left, top, cell, width, top + count * cell + 34 + MARGIN, upright)
+
+
+def color(share: float) -> tuple[int, int, int]:
+    """From LOST at 0 over the grid's own colour at one half to WON at 1."""
+    end, strength = (WON, 2 * share - 1) if share >= 0.5 else (LOST, 1 - 2 * share)
+    first, last = (tuple(int(code[place : place + 2], 16) for place in (1, 3, 5)) for code in (GRID, end))
+    red, green, blue = (round(a + (b - a) * strength) for a, b in zip(first, last, strict=True))
+    return red, green, blue
+
+
+def percent(share: float) -> str:
+    """In whole percent, where 0 and 100 mean never and always."""
+    return f"{100 * share:.0f}" if share in (0, 1) else f"{min(max(round(100 * share), 1), 99)}"
+
+
+def _painted(words: Sequence[str], shares: Array, title: str) -> Image.Image:
+    plan = layout(words, bool(title))
+    canvas = Image.new("RGB", (plan.width * SMOOTHING, plan.height * SMOOTHING), BACKGROUND)
+    sheet = Sheet(canvas, ImageDraw.Draw(canvas), SMOOTHING)
+    if title:
+        fitted = plots._fitted(title, 21 * SMOOTHING, (plan.width - 2 * MARGIN) * SMOOTHING)
+        _write(sheet, (MARGIN, 16), fitted, 21, TITLE, "la")
+    for row, name in enumerate(words):
+        _, top = plan.corner(row, 0)
+        _write(sheet, (plan.left - 12, top + plan.cell / 2), name, 15, TITLE, "rm")
+        _paint_head(sheet, plan, row, name)
+        for column, share in enumerate(shares[row].tolist()):
+            _paint_cell(sheet, plan, row, column, share)
+    _write(sheet, (plan.left, plan.top + len(words) * plan.cell + 12), FOOT, 14, INK, "la")
+    _paint_scale(sheet, plan, len(words))
+    return canvas.reduce(SMOOTHING)
+
+
+def _paint_cell(sheet: Sheet, plan: Layout, row: int, column: int, share: float) -> None:
+    left, top = plan.corner(row, column)
+    if math.isnan(share):
+        middle = (left + plan.cell / 2) * SMOOTHING, (top + plan.cell / 2) * SMOOTHING
+        plots._dot(sheet, *middle, 2.5 * SMOOTHING, GRID)
+        return
+    box = [edge * SMOOTHING for edge in (left + 1, top + 1, left + plan.cell - 1, top + plan.cell - 1)]
+    fill = color(share)
+    sheet.pen.rounded_rectangle((box[0], box[1], box[2] - 1, box[3] - 1), 5 * SMOOTHING, fill=fill)
+    bright = 0.299 * fill[0] + 0.587 * fill[1] + 0.114 * fill[2] > 120
+    place = left + plan.cell / 2, top + plan.cell / 2
+    _write(sheet, place, percent(share), max(13, plan.cell // 4), BACKGROUND if bright else TITLE, "mm")
+
+
+def _paint_head(sheet: Sheet, plan: Layout, column: int, name: str) -> None:
+    """The name above a column."""
+    middle = plan.left + (column + 0.5) * plan.cell
+    if not plan.upright:
+        _write(sheet, (middle, plan.top - 10), name, 15, TITLE, "ms")
+        return
+    # Written on a strip of its own, which is then turned.
+    strip = Image.new("RGB", (round(plots._width(name, 15 * SMOOTHING)) + 4, 20 * SMOOTHING), BACKGROUND)
+    plots._text(Sheet(strip, ImageDraw.Draw(strip), SMOOTHING), (2, 10 * SMOOTHING), name, 15, TITLE, "lm")
+    turned = strip.transpose(Image.Transpose.ROTATE_90)
+    place = round((middle - 10) * SMOOTHING), (plan.top - 10) * SMOOTHING - turned.height
+    sheet.canvas.paste(turned, place)
+
+
+def _paint_scale(sheet: Sheet, plan: Layout, count: int) -> None:
+    """All colours from 1 down to 0, at the right of the square."""
+    left, height = plan.left + count * plan.cell + 24, count * plan.cell * SMOOTHING
+    first = plan.top * SMOOTHING
+    for line in range(height):
+        ends = (left * SMOOTHING, first + line, (left + BAR) * SMOOTHING - 1, first + line)
+        sheet.pen.line(ends, fill=color(1 - line / max(1, height - 1)))
+    for share, anchor in ((1.0, "la"), (0.5, "lm"), (0.0, "ls")):
+        _write(
+            sheet, (left + BAR + 8, plan.top + (1 - share) * count * plan.cell), f"{100 * share:.0f}", 14, INK, anchor
+        )
+
+
+def _write(sheet: Sheet, place: tuple[float, float], words: str, size: float, ink: str, anchor: str) -> None:
+    """Words at a place in pixels of the finished picture."""
+    plots._text(sheet, (place[0] * SMOOTHING, place[1] * SMOOTHING), words, size, ink, anchor)
