@@ -34,6 +34,8 @@ from ludus.types import Array, LudusError
 
 CHUNK, STEPPED_CHUNK = 2**20, 2**13
 """decisions of a worker between two merges, where compiled code steps the games and where Python does"""
+MPI_CHUNK = 2**18
+"""mpiexec leaves half a second between Ctrl-C and SIGKILL, in which a chunk must end and be saved"""
 
 
 class Report(NamedTuple):
@@ -89,7 +91,8 @@ def settle(run: Run[Any]) -> Run[Any]:
         native = isinstance(pool, Pool) and getattr(run.settings, "form", "compiled") == "compiled"
         # After one step more than there are seats, somebody has learned: checkpoints are numbered by that.
         least = run.rows * (pool.spec.seats + 1)
-        chunk = run.chunk or min(CHUNK if native else STEPPED_CHUNK, -(-run.steps // workers))
+        usual = STEPPED_CHUNK if not native else MPI_CHUNK if run.runtime == "mpi" else CHUNK
+        chunk = run.chunk or min(usual, -(-run.steps // workers))
         return replace(run, game=identity_of(pool).full_name, workers=workers, chunk=max(chunk, least))
     finally:
         pool.close()
