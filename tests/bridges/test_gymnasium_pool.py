@@ -137,7 +137,8 @@ def test_every_autoreset_mode_counts_the_same(mode, truncates, masks):
 @pytest.mark.parametrize("mode", MODES)
 def test_environments_in_processes_count_the_same(mode):
     makes = [functools.partial(Counter, length, False, "info") for length in LENGTHS[:2]]
-    pool = from_vector_env(AsyncVectorEnv(makes, autoreset_mode=mode))
+    # Not by fork: other tests of the same process may have started threads, and a fork of those may hang.
+    pool = from_vector_env(AsyncVectorEnv(makes, context="spawn", autoreset_mode=mode))
     check_counting(pool, LENGTHS[:2], turns=16)
     pool.close()
 
