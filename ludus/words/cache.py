@@ -31,9 +31,9 @@ def compiler() -> tuple[Any, ...]:
 
 @functools.cache
 def loops_folder() -> pathlib.Path:
-    """For loops outside of a game: named by the compiler and by the words, which such loops call."""
+    """For loops outside of a game: named by the compiler and by all our sources, any of which such loops may call."""
     total = hashlib.sha256(repr(compiler()).encode())
-    for source in sorted(pathlib.Path(__file__).parent.glob("*.py")):
+    for source in sorted(pathlib.Path(__file__).parent.parent.rglob("*.py")):
         total.update(source.read_bytes())
     return cache_root() / f"loops-{total.hexdigest()[:16]}"
 

@@ -1,10 +1,14 @@
 """The compile cache is never stale, and an unchanged game hits it."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 
 import pytest
+
+import ludus
 
 GAME = '''
 """Sum: every step pays what the rule, its helper and its tables say."""
@@ -111,3 +115,22 @@ def test_every_process_finds_the_same_cache(home):
     game = home / "games" / "sum.py"
     game.write_text(f"{GAME}\nfrom ludus.words import integer\nSIZE, TABLES = integer(1, 0, 9, ''), (init, step)\n")
     assert process(home, HASH).stdout == process(home, HASH).stdout
+
+
+def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_path):
+    """`merge` and `find_all` call rules of agents/table.py, and Numba looks at the date of the caller's file alone."""
+    shutil.copytree(
+        pathlib.Path(ludus.__file__).parent, tmp_path / "ludus", ignore=shutil.ignore_patterns("__pycache__")
+    )
+
+    def folder():
+        script = "from ludus.words.cache import loops_folder; print(loops_folder())"
+        env = {**os.environ, "PYTHONPATH": str(tmp_path), "LUDUS_CACHE": str(tmp_path / "cache")}
+        command = [sys.executable, "-c", script]
+        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+    before = folder()
+    assert folder() == before
+    with (tmp_path / "ludus" / "agents" / "table.py").open("a") as file:
+        file.write("# changed\n")
+    assert folder() != before
