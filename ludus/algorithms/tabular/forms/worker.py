@@ -106,10 +106,7 @@ class FormWorker:
         return parts | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on where `state` was taken; of a worker that was lost only the time is left."""
-        if set(state) == {"time"}:
-            self.time = int(state["time"][0])
-            return
+        """Go on where `state` was taken."""
         missing = {*KEPT, "time"} - set(state)
         if missing:
             raise LudusError(
