@@ -1,0 +1,269 @@
+"""Memories: cells that step from (state, x) to (state, y), and how the seats of a game keep one each.
+
+A cell's state is zeros before the first step. What accumulates over time is kept in float32 whatever `dtype` is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ludus.agents.networks.transformer import GLU, RMSNorm, attend, head_width, heads_for, rotary
+from ludus.types import LudusError
+
+Array = jax.Array
+State = Any
+
+MEMORIES = ("lstm", "gru", "rwkv", "transformer", "none")
+
+LORA = 32
+"""The rank of what makes RWKV's mixing and decay depend on the data."""
+
+
+def cell_of(
+    kind: str,
+    channels: int,
+    head_size: int = 32,
+    length: int = 64,
+    dtype: Any = jnp.float32,
+    param_dtype: Any = jnp.float32,
+) -> nn.Module:
+    """The cell of a kind: (state, x [N, c]) to (state, y [N, channels]); `state_of` makes its first state."""
+    check_memory(kind, channels, head_size, length)
+    kinds: dict[str, Any] = {"dtype": dtype, "param_dtype": param_dtype}
+    if kind == "lstm":
+        return nn.OptimizedLSTMCell(channels, recurrent_kernel_init=nn.initializers.orthogonal(), **kinds)
+    if kind == "gru":
+        return nn.GRUCell(channels, recurrent_kernel_init=nn.initializers.orthogonal(), **kinds)
+    if kind == "rwkv":
+        return RWKV(channels, head_size, **kinds)
+    if kind == "transformer":
+        return History(channels, **kinds)
+    return Memoryless(channels, **kinds)
+
+
+def state_of(
+    kind: str, rows: int, channels: int, head_size: int = 32, length: int = 64, dtype: Any = jnp.float32
+) -> State:
+    """A state that remembers nothing, for so many rows."""
+    check_memory(kind, channels, head_size, length)
+    exact = jnp.promote_types(dtype, jnp.float32)
+    if kind == "lstm":
+        return (jnp.zeros((rows, channels), exact), jnp.zeros((rows, channels), exact))
+    if kind == "gru":
+        return jnp.zeros((rows, channels), exact)
+    if kind == "rwkv":
+        products = jnp.zeros((rows, channels // head_size, head_size, head_size), exact)
+        return (jnp.zeros((rows, channels), dtype), products)
+    if kind == "transformer":
+        past = jnp.zeros((rows, length, channels), dtype)
+        return (past, jnp.zeros_like(past), jnp.zeros((rows, length), bool))
+    return ()
+
+
+def check_memory(kind: str, channels: int, head_size: int, length: int) -> None:
+    """Says what is wrong with a choice of memory."""
+    if kind not in MEMORIES:
+        raise LudusError(f'unknown memory "{kind}"; known are {", ".join(MEMORIES)}')
+    if kind == "rwkv" and (head_size < 1 or channels % head_size):
+        raise LudusError(
+            f"rwkv cannot cut {channels} channels into heads of {head_size}; choose a multiple of {head_size} channels"
+        )
+    if kind == "transformer" and length < 1:
+        raise LudusError(f"a transformer memory of {length} steps holds nothing; choose a length of at least 1")
+
+
+class Memoryless(nn.Module):
+    """x, repeated until it is as wide as a memory would be, or projected where that does not come out even."""
+
+    channels: int
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+        times, rest = divmod(self.channels, x.shape[-1])
+        if rest:
+            return state, nn.Dense(self.channels, dtype=self.dtype, param_dtype=self.param_dtype)(x)
+        return state, jnp.tile(x, times)
+
+
+class History(nn.Module):
+    """The newest input asks those before it: one noam layer whose keys and values of the last steps are the state.
+
+    The state is keys and values [N, length, channels], the newest last, and which of them are there [N, length].
+    """
+
+    channels: int
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
+        dense: Any = partial(nn.Dense, use_bias=False, **kinds)
+        x = dense(self.channels, name="in")(x)
+        parts = dense(3 * self.channels, name="query_key_value")(RMSNorm(**kinds, name="attention_norm")(x))
+        query, key, value = jnp.split(parts, 3, axis=-1)
+        keys, values, there = state
+        state = (shifted(keys, key), shifted(values, value), shifted(there, jnp.ones(there.shape[:1], bool)))
+        x = x + dense(self.channels, name="out")(self._recall(query, *state))
+        x = x + GLU(self.channels, 2 * self.channels, **kinds, name="mlp")(RMSNorm(**kinds, name="mlp_norm")(x))
+        return state, RMSNorm(**kinds, name="norm")(x)
+
+    def _recall(self, query: Array, keys: Array, values: Array, there: Array) -> Array:
+        heads = heads_for(self.channels)
+        shape = (*keys.shape[:-1], heads, head_width(self.channels, heads))
+        places = jnp.arange(keys.shape[1])
+        query = rotary(query.reshape(shape[0], 1, *shape[2:]), places[-1:])
+        keys = rotary(keys.reshape(shape).astype(self.dtype), places)
+        return attend(query, keys, values.reshape(shape).astype(self.dtype), there).reshape(-1, self.channels)
+
+
+def shifted(past: Array, newest: Array) -> Array:
+    """[N, length, ...] without its oldest, and with the newest [N, ...] at the end."""
+    return jnp.concatenate([past[:, 1:], newest[:, None].astype(past.dtype)], axis=1)
+
+
+class RWKV(nn.Module):
+    """The time mixing of RWKV-6: a matrix a head, S ← diag(w) S + k vᵀ, read by r (S + diag(u) k vᵀ), w told by x.
+
+    Each of r, k, v, w and the gate sees its own mixture of this x and the last one. Peng et al. 2024,
+    https://arxiv.org/abs/2404.05892
+    """
+
+    channels: int
+    head_size: int = 32
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+        last, products = state
+        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
+        dense = partial(nn.Dense, self.channels, use_bias=False, **kinds)
+        if x.shape[-1] != self.channels:
+            x = dense(name="in")(x)
+        x = x.astype(self.dtype)
+        for_receptance, for_key, for_value, for_decay, for_gate = self._mixtures(x, last.astype(self.dtype))
+        receptance = self._heads(dense(name="receptance")(for_receptance))
+        key, value = self._heads(dense(name="key")(for_key)), self._heads(dense(name="value")(for_value))
+        bonus = self._heads(self._own("bonus", zigzag, (self.channels,)))
+        new = key[..., :, None] * value[..., None, :]
+        read = jnp.einsum("nhk,nhkv->nhv", receptance, products + bonus[..., None] * new)
+        products = self._heads(self._decay(for_decay))[..., None] * products + new
+        # RWKV's own ε: heads of small numbers are not blown up to noise.
+        norm = nn.GroupNorm(
+            self.channels // self.head_size, epsilon=64e-5, use_fast_variance=False, **kinds, name="norm"
+        )
+        y = norm(read.reshape(x.shape)) * nn.swish(dense(name="gate")(for_gate))
+        return (x.astype(last.dtype), products), dense(name="out")(y)
+
+    def _mixtures(self, x: Array, last: Array) -> tuple[Array, ...]:
+        """x + (last - x) · (μ + tanh((x + (last - x) · μ₀) A) B), for each of five μ, A and B: data-dependent lerps."""
+        change = last - x
+        seen = x + change * self._own("mix", falling, (self.channels,)).astype(self.dtype)
+        hidden = nn.Dense(5 * LORA, False, self.dtype, self.param_dtype, kernel_init=tiny, name="mix_down")(seen)
+        hidden = nn.tanh(hidden).reshape(*x.shape[:-1], 5, LORA)
+        up = self._own("mix_up", tiny, (5, LORA, self.channels)).astype(self.dtype)
+        share = self._own("mixes", falling, (5, self.channels)).astype(self.dtype)
+        share = share + jnp.einsum("nil,ilc->nic", hidden, up)
+        return tuple(x + change * share[:, i] for i in range(5))
+
+    def _decay(self, x: Array) -> Array:
+        """exp(-exp(ω + tanh(x A) B)), between 0 and 1: how much of every channel is kept."""
+        dense = partial(nn.Dense, use_bias=False, dtype=self.dtype, param_dtype=self.param_dtype, kernel_init=tiny)
+        told = dense(self.channels, name="decay_up")(nn.tanh(dense(LORA, name="decay_down")(x)))
+        usual = self._own("decay", from_slow_to_fast, (self.channels,)).astype(jnp.float32)
+        return jnp.exp(-jnp.exp(usual + told.astype(jnp.float32)))
+
+    def _heads(self, x: Array) -> Array:
+        return x.astype(jnp.float32).reshape(*x.shape[:-1], -1, self.head_size)
+
+    def _own(self, name: str, initial: Any, shape: tuple[int, ...]) -> Array:
+        return self.param(name, initial, shape, self.param_dtype)
+
+
+tiny = nn.initializers.uniform(1e-2)
+
+
+def _ramp(shape: tuple[int, ...]) -> Any:
+    """0 at the first channel, 1 at the last."""
+    return np.broadcast_to(np.arange(shape[-1]) / max(1, shape[-1] - 1), shape)
+
+
+def falling(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    """The first channels begin as looks at the last x, the others at this one."""
+    return jnp.asarray(1.0 - _ramp(shape), dtype)
+
+
+def zigzag(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    """A tenth more, nothing or less for what was just seen, in turns: neighbours begin unlike each other."""
+    return jnp.asarray((np.arange(shape[-1]) % 3 - 1) * 0.1, dtype)
+
+
+def from_slow_to_fast(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    """Channels that begin with a decay of 0.998 to 0.69 a step: some remember for hundreds, some for a few."""
+    return jnp.asarray(-6.0 + 5.0 * _ramp(shape) ** 0.7, dtype)
+
+
+def rnn_step_by_main(
+    cell: Any, rstate: tuple[State, ...], x: Array, done: Array, main: Array
+) -> tuple[tuple[State, ...], Array]:
+    """One step [N, c] of the memory of the seat that acts; where `done`, all memories of the row are emptied before.
+
+    `main` is the seat [N], or for two seats whether the first one acts. `done` means that this step opens a new game.
+    """
+    seat = seat_of(main, len(rstate))
+    rstate = chosen(jnp.asarray(done, bool), jax.tree.map(jnp.zeros_like, rstate), rstate)
+    own = rstate[0]
+    for number, other in enumerate(rstate[1:], start=1):
+        own = chosen(seat == number, other, own)
+    new, y = cell(own, x)
+    return tuple(chosen(seat == number, new, old) for number, old in enumerate(rstate)), y
+
+
+def rnn_forward_2p(
+    cell: Any, rstate: tuple[State, ...], x: Array, done: Array, main: Array, stop_every: int = 0
+) -> tuple[tuple[State, ...], Array]:
+    """The same over time, [T, N, c] to [T, N, channels], for any number of seats.
+
+    With `stop_every` k > 0 no gradient flows through memory into step 0, k, 2k, ... from before it.
+    """
+    if not jax.tree.leaves(rstate):
+        return rstate, cell((), x)[1]
+    times = jnp.arange(x.shape[0])
+    cut = times % stop_every == 0 if stop_every > 0 else jnp.zeros_like(times, bool)
+
+    def step(cell: Any, rstate: tuple[State, ...], now: tuple[Array, ...]) -> tuple[tuple[State, ...], Array]:
+        x, done, main, cut = now
+        if stop_every > 0:
+            rstate = chosen(cut, jax.lax.stop_gradient(rstate), rstate)
+        return rnn_step_by_main(cell, rstate, x, done, main)
+
+    scan = nn.scan(step, variable_broadcast="params", split_rngs={"params": False})
+    return scan(cell, rstate, (x, done, main, cut))
+
+
+def seat_of(main: Array, seats: int) -> Array:
+    """The seat that acts, from its number or, between two, from whether it is the first."""
+    main = jnp.asarray(main)
+    if main.dtype != bool:
+        return main
+    if seats != 2:
+        raise LudusError(f"True and False tell two seats apart, but there are {seats} memories; pass the seat's number")
+    return jnp.where(main, 0, 1)
+
+
+def chosen(which: Array, ours: State, others: State) -> State:
+    """Leaf by leaf ours where `which` [N], else the others', in the dtypes of the others."""
+
+    def choose(our: Array, other: Array) -> Array:
+        return jnp.where(which.reshape(which.shape + (1,) * (other.ndim - which.ndim)), our.astype(other.dtype), other)
+
+    return jax.tree.map(choose, ours, others)

@@ -1,0 +1,171 @@
+"""Transformer layers over sets and sequences: classic ones, and "noam" ones in the style of Llama.
+
+Padding is never attended to, and sums and exponentials are taken in float32 whatever the numbers around them are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ludus.types import LudusError
+
+Array = jax.Array
+
+
+class Film(NamedTuple):
+    """Scales and biases [B, c] of what attention and MLP add to every token, told by something outside of the set.
+
+    Perez et al. 2017, https://arxiv.org/abs/1709.07871
+    """
+
+    attention_scale: Array
+    attention_bias: Array
+    mlp_scale: Array
+    mlp_bias: Array
+
+
+def heads_for(channels: int) -> int:
+    """How many heads a layer of this width has: one for 128 channels, and never less than two."""
+    return max(2, channels // 128)
+
+
+def head_width(channels: int, heads: int) -> int:
+    """The channels of one head; all heads must be equally wide."""
+    if channels < 1 or heads < 1 or channels % heads:
+        raise LudusError(f"{channels} channels cannot be shared by {heads} heads; choose a multiple of {heads}")
+    return channels // heads
+
+
+class RMSNorm(nn.Module):
+    """x / √(mean x² + ε) · scale, over the last axis. Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467"""
+
+    epsilon: float = 1e-6
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: Array) -> Array:
+        scale = self.param("scale", nn.initializers.ones, (x.shape[-1],), self.param_dtype)
+        x = x.astype(jnp.float32)
+        x = x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + self.epsilon)
+        return (x * scale.astype(jnp.float32)).astype(self.dtype)
+
+
+class GLU(nn.Module):
+    """W₃ (W₁x · silu(W₂x)), without biases. Shazeer 2020, https://arxiv.org/abs/2002.05202"""
+
+    features: int
+    hidden: int
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: Array) -> Array:
+        dense = partial(nn.Dense, use_bias=False, dtype=self.dtype, param_dtype=self.param_dtype)
+        linear = dense(self.hidden, name="linear")(x)
+        return dense(self.features, name="out")(linear * nn.silu(dense(self.hidden, name="gate")(x)))
+
+
+def rotary(x: Array, positions: Array) -> Array:
+    """Turns the pairs (xᵢ, xᵢ₊ₖ), k = d/2, of [..., L, H, d] by position · 10000^(-i/k): products see distances.
+
+    Su et al. 2021, https://arxiv.org/abs/2104.09864
+    """
+    half = x.shape[-1] // 2
+    if 2 * half != x.shape[-1]:
+        raise LudusError(
+            f"rotary positions turn pairs, and {x.shape[-1]} channels a head are odd; choose an even number"
+        )
+    speed = jnp.asarray(10000.0 ** (-np.arange(half) / half), jnp.float32)
+    angle = jnp.asarray(positions, jnp.float32)[..., None, None] * speed
+    cosine, sine = jnp.cos(angle), jnp.sin(angle)
+    first, second = jnp.split(x.astype(jnp.float32), 2, axis=-1)
+    turned = jnp.concatenate([first * cosine - second * sine, second * cosine + first * sine], axis=-1)
+    return turned.astype(x.dtype)
+
+
+def sinusoid(length: int, channels: int) -> Array:
+    """Positions for classic layers, [length, channels]: sines and cosines of l · 10000^(-2i/c), in turns.
+
+    Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
+    """
+    angle = np.arange(length)[:, None] * 10000.0 ** (-2.0 * np.arange((channels + 1) // 2) / channels)
+    waves = np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(length, -1)
+    return jnp.asarray(waves[:, :channels], jnp.float32)
+
+
+def attend(query: Array, key: Array, value: Array, valid: Array | None = None) -> Array:
+    """softmax(q k / √d) v over the valid keys: [B, Q, H, d] and twice [B, K, H, d] to [B, Q, H, d].
+
+    Where no key is valid, the answer is zero.
+    """
+    scores = jnp.einsum("bqhd,bkhd->bhqk", query, key, preferred_element_type=jnp.float32)
+    scores = scores * query.shape[-1] ** -0.5
+    if valid is not None:
+        scores = jnp.where(valid[:, None, None, :], scores, -jnp.inf)
+    peak = jax.lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True))
+    weights = jnp.exp(scores - jnp.where(jnp.isfinite(peak), peak, 0.0))
+    total = weights.sum(axis=-1, keepdims=True)
+    weights = weights / jnp.where(total == 0.0, 1.0, total)
+    return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(value.dtype), value)
+
+
+class Attention(nn.Module):
+    """Every token asks all valid ones: [B, L, c] to [B, L, c]."""
+
+    channels: int
+    heads: int
+    rope: bool = False
+    bias: bool = False
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: Array, valid: Array | None = None, positions: Array | None = None) -> Array:
+        width = head_width(self.channels, self.heads)
+        dense = partial(nn.Dense, use_bias=self.bias, dtype=self.dtype, param_dtype=self.param_dtype)
+        parts = dense(3 * self.channels, name="query_key_value")(x)
+        query, key, value = (part.reshape(*x.shape[:-1], self.heads, width) for part in jnp.split(parts, 3, axis=-1))
+        if self.rope:
+            positions = jnp.arange(x.shape[-2]) if positions is None else positions
+            query, key = rotary(query, positions), rotary(key, positions)
+        return dense(self.channels, name="out")(attend(query, key, value, valid).reshape(*x.shape[:-1], self.channels))
+
+
+class EncoderLayer(nn.Module):
+    """x + attention(norm x), then x + MLP(norm x): [B, L, c] to [B, L, c]. `noam`: RMSNorm, GLU of 2c, no biases."""
+
+    channels: int
+    heads: int
+    noam: bool = True
+    rope: bool = False
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(
+        self, x: Array, valid: Array | None = None, film: Film | None = None, positions: Array | None = None
+    ) -> Array:
+        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
+        norm = partial(RMSNorm if self.noam else nn.LayerNorm, **kinds)
+        attention = Attention(self.channels, self.heads, self.rope, not self.noam, **kinds, name="attention")
+        change = attention(norm(name="attention_norm")(x), valid, positions)
+        x = x + (change if film is None else modulate(change, film.attention_scale, film.attention_bias))
+        mlp = GLU(self.channels, 2 * self.channels, **kinds, name="mlp") if self.noam else self._classic_mlp
+        change = mlp(norm(name="mlp_norm")(x))
+        return x + (change if film is None else modulate(change, film.mlp_scale, film.mlp_bias))
+
+    def _classic_mlp(self, x: Array) -> Array:
+        dense = partial(nn.Dense, dtype=self.dtype, param_dtype=self.param_dtype)
+        return dense(self.channels, name="mlp_out")(nn.relu(dense(4 * self.channels, name="mlp_in")(x)))
+
+
+def modulate(x: Array, scale: Array, bias: Array) -> Array:
+    """x · scale + bias, the same [B, c] for all tokens [B, L, c]."""
+    return x * scale[:, None, :] + bias[:, None, :]
