@@ -166,21 +166,27 @@ def head_count(channels: int) -> int:
 def _check_heads_fit(name: str, channels: int) -> None:
     heads = head_count(channels)
     if channels % (2 * heads):
-        raise LudusError(f"{name} is {channels}, which {heads} heads of even width cannot share; take a multiple of 128")
+        raise LudusError(
+            f"{name} is {channels}, which {heads} heads of even width cannot share; take a multiple of 128"
+        )
 
 
 def check_encoder(args: EncoderArgs | ModelArgs) -> None:
     """The numbers of an encoder make sense together."""
     at_least(args, 1, "num_layers", "num_channels")
     if args.num_channels % 16:
-        raise LudusError(f"num_channels is {args.num_channels}; fields share it in sixteenths, so take a multiple of 16")
+        raise LudusError(
+            f"num_channels is {args.num_channels}; fields share it in sixteenths, so take a multiple of 16"
+        )
     _check_heads_fit("num_channels", args.num_channels)
     if args.version not in (1, 2):
         raise LudusError(f"version is {args.version}; the encoders known are 1 and 2")
     shape = args.embedding_shape
     numbers = shape if isinstance(shape, tuple) else (shape,)
     if len(numbers) not in (0, 1, 2) or any(type(number) is not int or number < 1 for number in numbers):
-        raise LudusError(f"embedding_shape is {shape!r}; write the number of ids, or [ids, dimensions], or [] for neither")
+        raise LudusError(
+            f"embedding_shape is {shape!r}; write the number of ids, or [ids, dimensions], or [] for neither"
+        )
     if len(numbers) == 1:
         object.__setattr__(args, "embedding_shape", numbers[0])
 
@@ -190,7 +196,7 @@ def check_memory(args: ModelArgs) -> None:
     at_least(args, 1, "rnn_channels", "rwkv_head_size", "memory_length")
     if args.rnn_type == "rwkv" and args.rnn_channels % args.rwkv_head_size:
         raise LudusError(
-            f"rnn_channels is {args.rnn_channels}, not a multiple of rwkv_head_size {args.rwkv_head_size}; change either"
+            f"rnn_channels is {args.rnn_channels}, no multiple of rwkv_head_size {args.rwkv_head_size}; change either"
         )
     if args.rnn_type == "transformer":
         _check_heads_fit("rnn_channels", args.rnn_channels)
@@ -202,3 +208,5 @@ def check_heads(args: ModelArgs) -> None:
     for name in ("int_head", "oppo_info", "batch_norm"):
         if args.q_head and getattr(args, name):
             raise LudusError(f"q_head answers without a critic, so {name} has nothing to act on; turn one of them off")
+    if args.switch and args.oppo_info:
+        raise LudusError("switch tells one seat's steps after the other's, so oppo_info cannot hear both; turn one off")

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ludus.agents.networks.arguments import KNOWN_IDS
 from ludus.types import Array, Discrete, LudusError, Spec
 from ludus.words import bounds
 
@@ -134,7 +135,9 @@ def _check_set(layout: Layout, part: Entities) -> None:
         )
     for column in (*part.ids, part.padding, part.points):
         if not -1 <= column < part.columns:
-            raise LudusError(f"layout: {part.name} has the columns 0 to {part.columns - 1}; there is no column {column}")
+            raise LudusError(
+                f"layout: {part.name} has the columns 0 to {part.columns - 1}; there is no column {column}"
+            )
     for field in part.fields:
         _check_columns(part.name, field, part.columns)
 
@@ -229,7 +232,9 @@ def _fitting(own: Layout, shown: tuple[Shown, ...], spec: Spec) -> Layout:
             there = real.get(array.name, "no such field")
             raise LudusError(f"LAYOUT speaks of {array}, but the OBSERVATION has {there}; make them agree")
     if own.actions and not (isinstance(spec.actions, Discrete) and spec.actions.n == own.actions.count):
-        raise LudusError(f"LAYOUT has {own.actions.count} action tokens, but the actions are {spec.actions}; make them agree")
+        raise LudusError(
+            f"LAYOUT has {own.actions.count} action tokens, but the actions are {spec.actions}; make them agree"
+        )
     return own
 
 
@@ -238,10 +243,10 @@ def blank(layout: Layout, rows: int) -> dict[str, Array]:
     return {array.name: np.zeros((rows, *array.shape), array.dtype) for array in layout.shown}
 
 
-def check_shapes(layout: Layout, observation: Mapping[str, Any]) -> int:
+def check_shapes(layout: Layout, observation: Mapping[str, Any], hidden: bool = False) -> int:
     """The number of rows of a batch, once its arrays are seen to be those of the layout (tokens may be cut off)."""
     rows = -1
-    for name, shape in _needed(layout):
+    for name, shape in _needed(layout, hidden):
         if name not in observation:
             raise LudusError(f"the observation lacks {name}; it has {', '.join(observation) or 'nothing'}")
         given = tuple(observation[name].shape)
@@ -249,11 +254,83 @@ def check_shapes(layout: Layout, observation: Mapping[str, Any]) -> int:
         cut = any(part.name == name and len(shape) == 2 and part.columns > 1 for part in layout.sets)
         fits = len(given) == len(shape) + 1 and given[0] == rows
         if not (fits and (given[1:] == shape or (cut and given[1] <= shape[0] and given[2:] == shape[1:]))):
-            raise LudusError(f"{name} has the shape {given}; this network reads {('rows', *shape)}, all with equal rows")
+            raise LudusError(
+                f"{name} has the shape {given}; this network reads {('rows', *shape)}, all with equal rows"
+            )
     return rows
 
 
-def _needed(layout: Layout) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The arrays that are read; what only the critic sees is looked for where it is read."""
-    hidden = {part.name for part in layout.hidden}
-    return ((array.name, array.shape) for array in layout.shown if array.name not in hidden)
+def _needed(layout: Layout, hidden: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The arrays that are read; those of the critic alone only where it reads them."""
+    left_out = set() if hidden else {part.name for part in layout.hidden}
+    return ((array.name, array.shape) for array in layout.shown if array.name not in left_out)
+
+
+def check_ids(layout: Layout, observation: Mapping[str, Array], rows: int = KNOWN_IDS + 1) -> None:
+    """Refuse what a network would have to clip: ids beyond the `rows` of its table, categories beyond their range.
+
+    Inside a network nothing can be said any more, so this is asked where observations come in.
+    """
+    for field in layout.globals:
+        name = field.source or field.name
+        if name in observation:
+            _check_range(name, field, np.asarray(observation[name]).reshape(len(observation[name]), -1))
+    for part in layout.sets:
+        if part.name in observation:
+            tokens = np.asarray(observation[part.name]).reshape(-1, part.columns)
+            for field in part.fields:
+                _check_range(part.name, field, tokens)
+            _check_id(part, tokens, rows)
+    _check_pointers(layout, observation)
+
+
+def _check_range(name: str, field: Field, columns: Array) -> None:
+    if field.kind == "number":
+        return
+    values = columns[:, field.at : field.at + field.columns].astype(np.int64)
+    values = values[:, 0::2] * 256 + values[:, 1::2] if field.pair else values
+    low, high = int(min(field.low)), int(max(field.high))
+    wrong = values[(values < low) | (values > high)]
+    if wrong.size:
+        raise LudusError(
+            f"{name}: {field.name} is {wrong[0]}, and the network knows {low} to {high}; mend the observation"
+        )
+
+
+def _check_id(part: Entities, tokens: Array, rows: int) -> None:
+    ids = np.zeros(len(tokens), np.int64)
+    for column in part.ids:
+        ids = ids * 256 + tokens[:, column].astype(np.int64)
+    if ids.max(initial=0) >= rows:
+        raise LudusError(
+            f"{part.name} holds the id {ids.max()}, but the network's table ends at {rows - 1}; "
+            "raise embedding_shape to the number of ids, or look for what wrote this one"
+        )
+
+
+def _check_pointers(layout: Layout, observation: Mapping[str, Array]) -> None:
+    part = layout.actions
+    if part is None or part.points < 0 or part.name not in observation:
+        return
+    pointers = np.asarray(observation[part.name]).reshape(-1, part.columns)[:, part.points]
+    there = np.asarray(observation[layout.entities[0].name]).shape[1]
+    if pointers.max(initial=0) > there:
+        raise LudusError(f"{part.name} points to row {pointers.max()} of {layout.entities[0].name}, which has {there}")
+
+
+def trimmed(
+    layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = (32, 64, 96, 128, 160)
+) -> dict[str, Array]:
+    """The observation with each padded entity set cut after its last real entity, to one of a few lengths.
+
+    Exact for networks with `card_mask`, which do not look at padding; few lengths keep the number of compilations low.
+    """
+    cut = dict(observation)
+    for part in layout.entities:
+        if part.padding >= 0:
+            array = np.asarray(observation[part.name])
+            used = np.flatnonzero((array[..., part.padding] != 0).any(axis=0))
+            needed = int(used[-1]) + 1 if used.size else 0
+            length = min((bucket for bucket in buckets if bucket >= needed), default=part.count)
+            cut[part.name] = array[:, : min(length, part.count)]
+    return cut

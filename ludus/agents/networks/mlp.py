@@ -107,8 +107,9 @@ class First(nn.Module):
                 wide.append(self._looked_up(field, columns))
         kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
         dense = nn.Dense(self.width, kernel_init=orthogonal(math.sqrt(2)), **kinds, name="dense")
-        row = narrow[0] if len(narrow) == 1 else jnp.concatenate([*narrow, *_nothing(x, narrow)], axis=-1)
-        return sum(wide, dense(row))
+        if not narrow:  # the bias is still wanted
+            narrow.append(jnp.zeros((len(wide[0]), 1), self.dtype))
+        return sum(wide, dense(narrow[0] if len(narrow) == 1 else jnp.concatenate(narrow, axis=-1)))
 
     def _looked_up(self, field: Field, columns: Array) -> Array:
         """What a dense layer makes of one-hot columns, without multiplying the zeros."""
@@ -119,18 +120,14 @@ class First(nn.Module):
         return table.astype(self.dtype)[indices + jnp.arange(places) * field.categories].sum(axis=1)
 
 
-def _nothing(x: Mapping[str, Array], narrow: list[Array]) -> list[Array]:
-    """A column of zeros where a layer would have nothing to multiply."""
-    rows = next(iter(x.values())).shape[0]
-    return [] if narrow else [jnp.zeros((rows, 1))]
-
-
 def flat_fields(layout: Layout, x: Mapping[str, Array]) -> list[tuple[Field, Array]]:
     """Every field with the columns it is read from, tokens included; ids are not for this network."""
     found = [(field, _row(x[field.source or field.name])) for field in layout.globals]
     for part in (*layout.entities, *filter(None, (layout.history, layout.actions))):
         if part.ids:
-            raise LudusError(f"{part.name} has ids of cards, which an MLPAgent cannot read; use an RNNAgent for this game")
+            raise LudusError(
+                f"{part.name} has ids of cards, which an MLPAgent cannot read; use an RNNAgent for this game"
+            )
         found += [(field, tokens_of(part, x)) for field in part.fields]
     return found
 
