@@ -105,15 +105,18 @@ def attend(query: Array, key: Array, value: Array, valid: Array | None = None) -
 
     Where no key is valid, the answer is zero.
     """
-    scores = jnp.einsum("bqhd,bkhd->bhqk", query, key, preferred_element_type=jnp.float32)
-    scores = scores * query.shape[-1] ** -0.5
+    batch, _, heads, width = query.shape
+    # Heads lie beside rows, and the sum divides Q × d numbers instead of Q × K: the fastest of the layouts on a CPU.
+    query, key, value = (x.swapaxes(1, 2).reshape(batch * heads, -1, width) for x in (query, key, value))
+    scores = jnp.einsum("nqd,nkd->nqk", query * width**-0.5, key, preferred_element_type=jnp.float32)
     if valid is not None:
-        scores = jnp.where(valid[:, None, None, :], scores, -jnp.inf)
+        scores = jnp.where(jnp.repeat(valid, heads, axis=0)[:, None, :], scores, -jnp.inf)
     peak = jax.lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True))
     weights = jnp.exp(scores - jnp.where(jnp.isfinite(peak), peak, 0.0))
     total = weights.sum(axis=-1, keepdims=True)
-    weights = weights / jnp.where(total == 0.0, 1.0, total)
-    return jnp.einsum("bhqk,bkhd->bqhd", weights.astype(value.dtype), value)
+    mixed = jnp.einsum("nqk,nkd->nqd", weights.astype(value.dtype), value, preferred_element_type=jnp.float32)
+    mixed = mixed / jnp.where(total == 0.0, 1.0, total)
+    return mixed.astype(value.dtype).reshape(batch, heads, -1, width).swapaxes(1, 2)
 
 
 class Attention(nn.Module):
