@@ -45,12 +45,13 @@ bench: setup  ## measure here and now; on a quiet machine these are the committe
 	$(BIN)/ludus bench tabular --json > benchmarks/results/tabular.json.part
 	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular; do mv $$suite.json.part $$suite.json; done
 
-bench-peers:  ## Pgx, gymnax and Gymnasium beside us in one run, in an environment of their own
+bench-peers:  ## games and training of peers beside ours in one run, in an environment of their own
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
 	.venv-peers/bin/python -m pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt --editable '.[gymnasium]' -r benchmarks/requirements.txt
 	.venv-peers/bin/python benchmarks/peers.py
 	.venv-peers/bin/python benchmarks/chart.py
+	.venv-peers/bin/python benchmarks/peers_train.py
 
 soak: setup  ## two minutes of runs in every runtime, with processes killed at random
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/soak.py --seconds 120

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import importlib.metadata
 import itertools
-import json as json_module
-import os
 import pathlib
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import tyro
 from players import GAMES, QUICK, SEED, Effort, Player, Tally
+from reporting import RESULTS, attempt, is_installed, publish, tell, warn_if_busy
 
 from ludus import bench
 from ludus.bench import Result
-from ludus.pictures import write_whole
-
-RESULTS = pathlib.Path(__file__).parent / "results" / "peers.json"
 
 
 class Score(NamedTuple):
@@ -48,16 +43,6 @@ def measure(game: str, effort: Effort) -> dict[str, Score | str]:
             else:
                 tallies[name].append(played)
     return {name: score(it, tallies[name]) if isinstance(it, Player) else it for name, it in outcome.items()}
-
-
-def attempt(work: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of `work`, or a sentence about what went wrong: one failing peer must not stop the others."""
-    try:
-        return work(*arguments)
-    except Exception as error:
-        sentence = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-        tell(f"failed: {sentence}")
-        return sentence
 
 
 def best(game: str, name: str, effort: Effort) -> Player:
@@ -124,29 +109,6 @@ def are_rivals(ours: str, theirs: str) -> bool:
     return ours.startswith("ludus") and not theirs.startswith("ludus") and theirs.startswith(interface)
 
 
-def is_installed(package: str) -> bool:
-    try:
-        return bool(importlib.metadata.version(package))
-    except importlib.metadata.PackageNotFoundError:
-        return False
-
-
-def print_table(document: dict[str, Any]) -> None:
-    for row in document["results"]:
-        setting = document["settings"].get(row["name"], "")
-        value = f"{bench.readable(row['value']):>10} {row['unit']:<8}" if "value" in row else f"failed: {row['error']}"
-        print(f"{row['name']:<56} {value} {setting}".rstrip())
-
-
-def tell(what: str) -> None:
-    print(f"peers: {what}", file=sys.stderr, flush=True)
-
-
-def warn_if_busy() -> None:
-    if hasattr(os, "getloadavg") and (load := os.getloadavg()[0]) > 0.3:
-        tell(f"the machine is busy (load {load:.1f}): rates will be too low and ratios unsteady")
-
-
 def main(quick: bool = False, json: bool = False, out: pathlib.Path | None = None) -> None:
     """Measure Ludus and its peers in one run.
 
@@ -157,15 +119,7 @@ def main(quick: bool = False, json: bool = False, out: pathlib.Path | None = Non
     """
     warn_if_busy()
     document = report(QUICK if quick else Effort())
-    target = out or (None if quick else RESULTS)
-    if target:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, (json_module.dumps(document, indent=2) + "\n").encode())
-        tell(f"wrote {target.name}")
-    if json:
-        print(json_module.dumps(document))
-    else:
-        print_table(document)
+    publish(document, out or (None if quick else RESULTS / "peers.json"), json)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,210 @@
+"""Ludus beside a PureJaxRL-style PPO, Stable-Baselines3 and RLlib: the same PPO on CartPole, learning included.
+
+Every measurement is a process of its own, one after the other: a peer tries its settings for a short while, and the
+fastest is measured again for longer. Medians count.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tyro
+from reporting import RESULTS, attempt, publish, tell, warn_if_busy
+from training import PPO, TRIALS
+
+from ludus import bench
+from ludus.bench import Result
+
+HERE = pathlib.Path(__file__).parent
+SEED = 1
+OURS = {
+    "cartpole": "train/cartpole/ppo",
+    "first_update": "train/first_update/cold",
+    "first_update_warm": "train/first_update/warm",
+    "memory": "train/cartpole/memory",
+}
+"""what is compared, and what `ludus bench train` calls it"""
+UNITS = {"cartpole": "steps/s", "first_update": "s", "first_update_warm": "s", "memory": "MB", "mean_return": "points"}
+
+
+class Effort(NamedTuple):
+    """How thoroughly to measure."""
+
+    trials: int | None = None
+    """how many settings of a peer are tried; all if None"""
+    trial_rounds: int = 2
+    rounds: int = 7
+    limit: float = 300.0
+    """seconds that one process may take"""
+
+
+QUICK = Effort(trials=1, rounds=1)
+
+
+class Found(NamedTuple):
+    """What a trainer came to: its numbers by the names of `UNITS`, and how it was set up."""
+
+    numbers: dict[str, float]
+    details: dict[str, Any]
+
+
+def measure(peer: str, effort: Effort) -> Found:
+    """The fastest setting of a peer, measured at length."""
+    trials = [try_setting(peer, setting, effort) for setting in TRIALS[peer][: effort.trials]]
+    if not (working := [trial for trial in trials if isinstance(trial, dict)]):
+        raise RuntimeError(f"no setting of {peer} worked; the first said: {trials[0]}")
+    chosen = max(working, key=lambda trial: trial["steps_per_second"])["setting"]
+    found = run_trainer(peer, chosen, effort.rounds, effort.limit)
+    tell(f"{peer} {readable(chosen)}: {bench.readable(found['steps_per_second'])} steps/s")
+    numbers = {
+        "cartpole": found["steps_per_second"],
+        "first_update": found["first_update"],
+        "memory": found["memory"] + found["memory_of_children"],
+        "mean_return": found["mean_return"],
+    }
+    if peer == "purejax":
+        numbers["first_update_warm"] = first_update_from_cache(peer, chosen, effort.limit)
+    return Found(numbers, found | {"trials": trials})
+
+
+def try_setting(peer: str, setting: Mapping[str, Any], effort: Effort) -> Any:
+    """A short measurement, or the sentence that tells why there is none."""
+    trial = attempt(run_trainer, peer, setting, effort.trial_rounds, effort.limit)
+    if isinstance(trial, dict):
+        tell(f"tried {peer} {readable(setting)}: {bench.readable(trial['steps_per_second'])} steps/s")
+    return trial
+
+
+def run_trainer(
+    peer: str, setting: Mapping[str, Any], rounds: int, limit: float, environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What `training.py` measured in a process of its own."""
+    started = time.time()
+    request = {"peer": peer, "setting": dict(setting), "started": started, "rounds": rounds, "seed": SEED}
+    command = [sys.executable, str(HERE / "training.py"), json_module.dumps(request)]
+    return json_module.loads(last_line(run(command, limit, {"JAX_PLATFORMS": "cpu", **(environment or {})})))
+
+
+def run(command: Sequence[str], limit: float, environment: Mapping[str, str]) -> str:
+    """What the command printed; past the limit it is ended together with all that it started."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+        start_new_session=True,
+    )
+    try:
+        output, complaints = process.communicate(timeout=limit)
+    except BaseException as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise TimeoutError(f"not done after {limit:.0f} s") from None
+        raise
+    if process.returncode:
+        raise RuntimeError(last_words(complaints) or f"ended with code {process.returncode}")
+    return output
+
+
+def last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1]
+
+
+def last_words(text: str) -> str:
+    """The last line that says anything, without the frame that some programs draw around it."""
+    lines = (line.strip(" │|") for line in text.splitlines())
+    return last_line("\n".join(line for line in lines if any(letter.isalpha() for letter in line)))
+
+
+def first_update_from_cache(peer: str, setting: Mapping[str, Any], limit: float) -> float:
+    """Seconds to the first update where JAX finds its programs on disk, which it does not do unless told to."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        for _ in ("fills the cache", "reads it"):
+            found = run_trainer(peer, setting, 0, limit, environment)
+    return found["first_update"]
+
+
+def measure_ludus(limit: float) -> Found:
+    """Our own numbers, by the same command that anyone can run."""
+    tell("ludus bench train")
+    command = [sys.executable, "-m", "ludus.cli", "bench", "train", "--only", "cartpole/ppo", "--json"]
+    try:
+        document = json_module.loads(run(command, limit, {}))
+    except RuntimeError as error:
+        raise RuntimeError(f"`ludus bench train` gave no numbers of ours, so there are no ratios: {error}") from None
+    measured = {row["name"]: row["value"] for row in document["results"]}
+    missing = [name for name in OURS.values() if name not in measured]
+    if missing:
+        tell(f"`ludus bench train` did not measure {', '.join(missing)}: these are not compared")
+    return Found({what: measured[name] for what, name in OURS.items() if name in measured}, details=document)
+
+
+def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
+    """The JSON of a whole run: numbers, ratios, failures, and what each trainer was set to."""
+    outcomes = {peer: attempt(measure, peer, effort) for peer in peers}
+    outcomes["ludus"] = attempt(measure_ludus, effort.limit)
+    found = {name: it for name, it in outcomes.items() if isinstance(it, Found)}
+    document = bench.as_json(results({name: it.numbers for name, it in found.items()}))
+    for name in found.keys() - {"ludus"}:
+        document["hardware"] |= found[name].details["versions"]
+    document["results"] += [
+        {"name": f"peers_train/cartpole/{name}", "error": it} for name, it in outcomes.items() if isinstance(it, str)
+    ]
+    settings = {
+        f"peers_train/cartpole/{name}": readable(it.details["setting"]) for name, it in found.items() if name != "ludus"
+    }
+    details = {name: it.details for name, it in found.items()}
+    return document | {"seed": SEED, "ppo": PPO()._asdict(), "settings": settings, "details": details}
+
+
+def results(numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
+    """All numbers, then how many times faster or smaller we are."""
+    for what, unit in UNITS.items():
+        for name in numbers:
+            if what in numbers[name]:
+                yield Result(f"peers_train/{what}/{name}", numbers[name][what], unit)
+    ours = numbers.get("ludus", {})
+    for what, name in ((what, name) for what in ours for name in numbers if name != "ludus" and what in numbers[name]):
+        if what == "cartpole":
+            yield Result(f"peers_train/{what}/ludus_over_{name}", ours[what] / numbers[name][what], "x")
+        else:
+            yield Result(f"peers_train/{what}/{name}_over_ludus", numbers[name][what] / ours[what], "x")
+
+
+def readable(setting: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in setting.items() if name != "updates")
+
+
+def main(
+    peers: tuple[str, ...] = tuple(TRIALS), quick: bool = False, json: bool = False, out: pathlib.Path | None = None
+) -> None:
+    """Train Ludus and its peers one after the other.
+
+    Args:
+        peers: Which peers to run beside Ludus.
+        quick: One setting and one round each, to see that everything works; its numbers mean little and are not kept.
+        json: Print one JSON object instead of a table.
+        out: Where to keep the results, if not in results/peers_train.json beside this script.
+    """
+    if unknown := set(peers) - set(TRIALS):
+        sys.exit(f"unknown peers {', '.join(sorted(unknown))}; there are {', '.join(TRIALS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before all was measured"))
+    warn_if_busy()
+    document = report(peers, QUICK if quick else Effort())
+    publish(document, out or (None if quick else RESULTS / "peers_train.json"), json)
+
+
+if __name__ == "__main__":
+    tyro.cli(main)
