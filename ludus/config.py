@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import UnionType
 from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import tyro
@@ -42,8 +43,8 @@ class Run(Generic[Settings]):
     """games at once, in each worker"""
     seed: int = 0
     """the same seed and settings end in the same result"""
-    runtime: Literal["single", "threads", "processes", "mpi"] = "single"
-    """where it is played: here, on all cores, in processes, on the ranks of mpiexec"""
+    runtime: Literal["single", "local", "threads", "processes", "mpi"] = "single"
+    """where it is played: here (single; for deep agents local), in threads, in processes, on the ranks of mpiexec"""
     workers: int = 0
     """how many play side by side; 0: one a core (threads, processes), one a rank (mpi)"""
     mode: Literal["reduce", "server"] = "reduce"
@@ -81,7 +82,8 @@ def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
     sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
     chosen = algorithm or str(preset.get("algorithm", "q_learning"))
     kind = algorithms.settings_kind(chosen).__name__.lower()
-    merged = preset | sections.get(kind, {}) | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
+    usual = getattr(algorithms.settings_kind(chosen), "RUN", {})
+    merged = usual | preset | sections.get(kind, {}) | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
     return from_dict(merged, f"the preset {path.name}")
 
 
@@ -100,9 +102,7 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
     theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
     for name in values:
         if name not in ours | theirs | {"algorithm"}:
-            close = difflib.get_close_matches(name, ours | theirs, 1)
-            hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise LudusError(f'{where} has an unknown setting "{name}"{hint}')
+            raise LudusError(f'{where} has an unknown setting "{name}"{_hint(name, ours | theirs)}')
     settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
     common = {name: values[name] for name in ours & set(values)}
     return Run(settings=kind(**_checked(kind, settings, where)), **_checked(Run, common, where))
@@ -134,6 +134,9 @@ def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
         if field.name not in values:
             continue
         value = values[field.name]
+        if dataclasses.is_dataclass(hints[field.name]):
+            checked[field.name] = _nested(hints[field.name], value, f"{where}: {field.name}")
+            continue
         default = field.default if field.default is not dataclasses.MISSING else value
         if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
@@ -141,7 +144,7 @@ def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
             value = str(value)
         elif isinstance(default, tuple) and isinstance(value, list):
             value = tuple(value)
-        if type(value) is not type(default):
+        if type(value) is not type(default) and get_origin(hints[field.name]) is not UnionType:
             raise LudusError(f"{where}: {field.name} is {value!r}; it must be like {default!r}")
         words = _words(hints[field.name])
         wrong = [item for item in (value if isinstance(value, tuple) else (value,)) if words and item not in words]
@@ -149,6 +152,24 @@ def _checked(kind: Any, values: dict[str, Any], where: str) -> dict[str, Any]:
             raise LudusError(f"{where}: {field.name} is {wrong[0]!r}; it must be one of {', '.join(words)}")
         checked[field.name] = value
     return checked
+
+
+def _nested(kind: Any, values: Any, where: str) -> Any:
+    """Settings inside of settings, like those of a network."""
+    if isinstance(values, kind):
+        return values
+    known = {field.name for field in dataclasses.fields(kind)}
+    if not isinstance(values, Mapping):
+        raise LudusError(f"{where} is {values!r}; it must be a table of settings")
+    for name in values:
+        if name not in known:
+            raise LudusError(f'{where} has an unknown setting "{name}"{_hint(name, known)}')
+    return kind(**_checked(kind, dict(values), where))
+
+
+def _hint(name: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f'; did you mean "{close[0]}"?' if close else ""
 
 
 def _words(hint: Any) -> tuple[Any, ...]:
@@ -161,6 +182,8 @@ def _words(hint: Any) -> tuple[Any, ...]:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {_toml(part)}' for name, part in value.items())}}}"
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, float) and not math.isfinite(value):

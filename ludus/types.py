@@ -77,8 +77,15 @@ class Rollout(NamedTuple):
 
     steps: Step
     decisions: Decision
+    """with T+1 values: that of the last step stands for all that is not seen"""
+    own: Array
+    """[T, N] whether the agent decided itself, and not somebody it plays against"""
     memory: Any
     version: int
+    tally: Array
+    """games ended, their steps, decisions made, and what each seat got in those games: [3 + P]"""
+    notes: dict[str, float]
+    """metrics of how it was played: seconds, and games won against each opponent"""
 
 
 def step_rows(step: Step) -> int:

@@ -106,7 +106,7 @@ def test_the_preset_of_a_game_is_found_whatever_its_parameters():
         ("learning_rate = true", "learning_rate is True"),
         ('learning_rate = "fast"', "fast"),
         ("learning_rate = nan", "nan"),
-        ('runtime = "cloud"', "runtime is 'cloud'; it must be one of single, threads, processes, mpi"),
+        ('runtime = "cloud"', "runtime is 'cloud'; it must be one of single, local, threads, processes, mpi"),
         ('tables = "banana"', "tables is 'banana'; it must be one of shared, seat"),
         ('form = "fortran"', "form is 'fortran'; it must be one of compiled, numpy, list"),
         ('log = ["paper"]', "log is 'paper'; it must be one of tensorboard, wandb"),

@@ -13,6 +13,7 @@ LAYERS = (
     ("words", "statistics", "sinks", "checkpoint", "ratings"),
     ("games", "pictures", "schedules", "replay"),
     ("pool", "plots"),
+    ("devices",),
     ("bridges", "conformance", "heatmap"),
     ("agents",),
     ("algorithms", "scaffold", "show", "terminal", "evaluate"),

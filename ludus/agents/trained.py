@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ludus import checkpoint
@@ -62,14 +62,34 @@ def newest_in(path: pathlib.Path) -> pathlib.Path:
     return newest
 
 
-def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
-    """The agent and the parameters of a checkpoint."""
-    kind = stored.manifest.agent["kind"]
-    if kind != "tabular":
-        raise LudusError(f'this checkpoint holds an agent of the kind "{kind}"; this version of ludus knows tabular')
+def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+    """The agent and the parameters of a checkpoint; the agent as it plays in earnest."""
+    kind = str(stored.manifest.agent["kind"])
+    if kind not in RESTORERS:
+        raise LudusError(
+            f'this checkpoint holds an agent of the kind "{kind}"; this version of ludus knows {", ".join(RESTORERS)}'
+        )
+    return RESTORERS[kind](stored, pool)
+
+
+def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+    from ludus import devices
+
+    devices.start()
+    from ludus.agents import deep
+
+    agent = deep.agent_of(pool, stored.manifest.agent)
+    params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
+    return replace(agent, greedy=True), params
+
+
+def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
     if not isinstance(pool.spec.actions, Discrete) or "params" not in stored.arrays:
         raise LudusError("this checkpoint holds no table, though it says so; take another checkpoint")
     agent = TabularAgent.of(pool, str(stored.manifest.agent.get("tables", "shared")))
     table = Table.from_state(stored.arrays["params"], pool.spec.actions.n, extra=())
     agent.check(table)
     return agent, table
+
+
+RESTORERS = {"tabular": _table, "mlp": _network, "rnn": _network}

@@ -6,10 +6,14 @@ one) and None that all do. What has weight 0 takes no part in value or gradient,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
 Array = jax.Array
+
+Total = Callable[[Array], Array]
 
 LARGEST_LOG_RATIO = 20.0
 """Beyond e^20 a ratio is held: float32 can still square it, and 0 × infinity never gets into a gradient."""
@@ -29,12 +33,12 @@ def counted(numbers: Array, weights: Array | None) -> Array:
     return numbers if weights is None else jnp.where(spread(weights, numbers) == 0, 0.0, numbers)
 
 
-def weighted_mean(numbers: Array, weights: Array | None = None) -> Array:
+def weighted_mean(numbers: Array, weights: Array | None = None, total: Total = lambda number: number) -> Array:
     """Σ w x / Σ w, and 0 where nothing counts."""
     numbers = jnp.asarray(numbers)
     share = spread(weights, numbers)
-    total = share.sum()
-    return (share * counted(numbers, weights)).sum() / jnp.where(total == 0, 1.0, total)
+    weight = total(share.sum())
+    return total((share * counted(numbers, weights)).sum()) / jnp.where(weight == 0, 1.0, weight)
 
 
 def log_ratio(log_prob: Array, behaviour_log_prob: Array, weights: Array | None = None) -> Array:
@@ -141,10 +145,15 @@ def approximate_kl(log_prob: Array, behaviour_log_prob: Array, weights: Array | 
     return weighted_mean(jnp.expm1(log) - log, weights)
 
 
-def normalised(advantage: Array, weights: Array | None = None, epsilon: float = 1e-8) -> Array:
-    """(A - mean) / sqrt(variance + epsilon), both over what counts; 0 where nothing does."""
-    centred = counted(advantage - weighted_mean(advantage, weights), weights)
-    variance = weighted_mean(jnp.square(centred), weights)
+def normalised(
+    advantage: Array, weights: Array | None = None, epsilon: float = 1e-8, total: Total = lambda number: number
+) -> Array:
+    """(A - mean) / sqrt(variance + epsilon), both over what counts; 0 where nothing does.
+
+    Where the decisions lie on several devices, `total` sums a number over them.
+    """
+    centred = counted(advantage - weighted_mean(advantage, weights, total), weights)
+    variance = weighted_mean(jnp.square(centred), weights, total)
     return centred * jax.lax.rsqrt(variance + epsilon)
 
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ludus.pool import Pool
+from ludus.pool import Pool, Snapshot
 from ludus.types import Array, LudusError, Spec, Step
 
 PREFIXES = {
@@ -66,3 +66,17 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
         raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; known are {", ".join(PREFIXES)}')
     pool: AnyPool = importlib.import_module(PREFIXES[prefix]).open_pool(rest, rows, seed, threads)
     return pool
+
+
+def pool_state(pool: AnyPool) -> dict[str, Array]:
+    """The games of a pool as arrays for a checkpoint; none where they are somebody else's."""
+    if not isinstance(pool, Pool):
+        return {}
+    played, states, views, observations = pool.save()[1:]
+    return {"played": np.array([played]), "states": states, "views": views, "observations": observations}
+
+
+def restore_pool(pool: Pool, state: Mapping[str, Array]) -> None:
+    """Let the games go on where `pool_state` was taken."""
+    parts = (state[name] for name in ("states", "views", "observations"))
+    pool.restore(Snapshot(pool.game.fingerprint, int(state["played"][0]), *parts))

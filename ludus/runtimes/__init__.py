@@ -9,12 +9,13 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
+from ludus.algorithms.ppo import PPO
 from ludus.algorithms.tabular import Tabular
 from ludus.pool import available_cores
 from ludus.runtimes.job import Job
 from ludus.types import Array, LudusError
 
-NAMES = ("single", "threads", "processes", "mpi")
+NAMES = ("single", "local", "threads", "processes", "mpi")
 State = dict[str, dict[str, Array]]
 
 
@@ -35,17 +36,30 @@ def open_source(name: str, job: Job) -> Source:
     """The source of this name."""
     if name not in NAMES:
         raise LudusError(f'unknown runtime "{name}"; known are {", ".join(NAMES)}')
+    if isinstance(job.algorithm, PPO):
+        acting: Source = importlib.import_module("ludus.runtimes.acting").open_source(name, job)
+        return acting
     if not isinstance(job.algorithm, Tabular):
         from ludus.runtimes.planner import Planner
 
         return Planner(job)
     check_mergeable(job.algorithm, job.workers)
-    source: Source = importlib.import_module(f"ludus.runtimes.{name}").open_source(job)
+    home = "single" if name == "local" else name
+    source: Source = importlib.import_module(f"ludus.runtimes.{home}").open_source(job)
     return source
 
 
-def count_workers(name: str, mode: str, wanted: int) -> int:
-    """How many workers a runtime has: as many as wanted, or, with 0, as there is room for."""
+def count_workers(run: Any) -> int:
+    """How many workers a run has: as many as wanted, or, with 0, as there is room for."""
+    name, mode, wanted = run.runtime, run.mode, run.workers
+    if isinstance(run.settings, PPO):
+        return wanted or 1  # one actor keeps a learner busy; more of them pay where games are slow
+    workers = _count_workers(name, mode, wanted)
+    check_mergeable(run.settings, workers)
+    return workers
+
+
+def _count_workers(name: str, mode: str, wanted: int) -> int:
     if name in ("threads", "processes"):
         return wanted or available_cores()
     ranks = importlib.import_module("ludus.runtimes.mpi").ranks() if name == "mpi" else 1

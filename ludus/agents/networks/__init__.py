@@ -6,15 +6,21 @@ import math
 from typing import Any
 
 
-def new_variables(network: Any, key: Any, rows: int = 1) -> Any:
+def new_variables(network: Any, key: Any) -> Any:
     """Fresh parameters (and statistics, where a network keeps any) of an `MLPAgent` or `RNNAgent`."""
+    import jax
+
+    # It runs once, so compiling it well would take longer than it saves.
+    options: Any = {"xla_backend_optimization_level": 0}
+    return jax.jit(lambda key: _initial(network, key), compiler_options=options)(key)
+
+
+def _initial(network: Any, key: Any) -> Any:
     import numpy as np
 
     from ludus.agents.networks.layout import blank
 
-    return network.init(
-        key, blank(network.layout, rows), network.init_rnn_state(rows), switch_or_main=np.zeros(rows, np.int32)
-    )
+    return network.init(key, blank(network.layout, 1), network.init_rnn_state(1), switch_or_main=np.zeros(1, np.int32))
 
 
 def _sizes(tree: Any) -> list[tuple[int, int]]:
@@ -28,7 +34,7 @@ def total_params(network: Any) -> int:
     """How many numbers the network learns; nothing is computed for it."""
     import jax
 
-    variables = jax.eval_shape(lambda: new_variables(network, jax.random.key(0)))
+    variables = jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
     return sum(numbers for numbers, _ in _sizes(variables["params"]))
 
 
@@ -36,6 +42,6 @@ def memory_usage(network: Any, rows: int = 0) -> float:
     """Megabytes of its variables, and of what it remembers of so many rows."""
     import jax
 
-    variables = jax.eval_shape(lambda: new_variables(network, jax.random.key(0)))
+    variables = jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
     memory = jax.eval_shape(lambda: network.init_rnn_state(rows))
     return sum(numbers * size for numbers, size in _sizes((variables, memory))) / 1e6

@@ -18,7 +18,7 @@ import numpy as np
 from ludus.agents.networks.arguments import EncoderArgs, table_shape
 from ludus.agents.networks.heads import leaky
 from ludus.agents.networks.layout import Entities, Field, Layout
-from ludus.agents.networks.transformer import GLU, EncoderLayer, heads_for, sinusoid
+from ludus.agents.networks.transformer import GLU, EncoderLayer, RMSNorm, attend, heads_for, rotary, sinusoid
 
 Array = jax.Array
 
@@ -122,8 +122,8 @@ class Features(nn.Module):
 class Named(nn.Module):
     """A projection of rows of the table of ids: table [R, D], ids [...] to [..., channels].
 
-    What an id becomes depends on the id alone, so where there are fewer ids than tokens the table is projected
-    once and its rows are handed out.
+    What an id becomes depends on the id alone. So where there are fewer ids than tokens the table is projected once
+    and its rows are handed out; and the collection "folded" can keep them from one call to the next.
     """
 
     channels: int
@@ -133,10 +133,14 @@ class Named(nn.Module):
 
     @nn.compact
     def __call__(self, table: Array, ids: Array) -> Array:
-        dense = nn.Dense(self.channels, use_bias=False, **kinds_of(self))
-        bend = nn.swish if self.swish else lambda x: x
         # A row that is not there would be read as NaN.
         ids = jnp.clip(ids, 0, len(table) - 1)
+        if self.has_variable("folded", "rows"):
+            return self.get_variable("folded", "rows")[ids]
+        dense = nn.Dense(self.channels, use_bias=False, **kinds_of(self))
+        bend = nn.swish if self.swish else lambda x: x
+        if self.is_mutable_collection("folded") and not self.is_initializing():
+            self.put_variable("folded", "rows", bend(dense(table)))
         return bend(dense(table))[ids] if len(table) < ids.size else bend(dense(table[ids]))
 
 
@@ -173,16 +177,50 @@ class EntityEncoder(nn.Module):
         return nn.LayerNorm(**kinds_of(self))(x)
 
 
-class SetEncoder(nn.Module):
-    """A transformer over all tokens of several sets and one that sums up: to [B, c] and [B, L, c]."""
+class LastLayer(nn.Module):
+    """An encoder layer of which only the first token is wanted: [B, L, c] to [B, c], without the work for the rest."""
 
-    parts: Sequence[Entities]
-    args: EncoderArgs
+    channels: int
+    heads: int
+    noam: bool = True
+    rope: bool = False
     dtype: Any = jnp.float32
     param_dtype: Any = jnp.float32
 
     @nn.compact
-    def __call__(self, x: Mapping[str, Array], table: Array | None) -> tuple[Array, Array]:
+    def __call__(self, x: Array, valid: Array | None = None) -> Array:
+        norm = partial(RMSNorm if self.noam else nn.LayerNorm, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=not self.noam, **kinds_of(self))
+        shape = (x.shape[0], -1, self.heads, self.channels // self.heads)
+        seen = norm(name="attention_norm")(x)
+        query = dense(self.channels, name="query")(seen[:, 0]).reshape(shape)
+        parts = jnp.split(dense(2 * self.channels, name="key_value")(seen), 2, axis=-1)
+        key, value = (part.reshape(shape) for part in parts)
+        if self.rope:  # the first token stands at 0, where nothing is turned
+            key = rotary(key, jnp.arange(x.shape[1]))
+        answer = attend(query, key, value, valid).reshape(x.shape[0], self.channels)
+        first = x[:, 0] + dense(self.channels, name="out")(answer)
+        return first + self._mlp(norm(name="mlp_norm")(first))
+
+    def _mlp(self, x: Array) -> Array:
+        if self.noam:
+            return GLU(self.channels, 2 * self.channels, **kinds_of(self), name="mlp")(x)
+        hidden = nn.relu(nn.Dense(4 * self.channels, **kinds_of(self), name="mlp_in")(x))
+        return nn.Dense(self.channels, **kinds_of(self), name="mlp_out")(hidden)
+
+
+class SetEncoder(nn.Module):
+    """A transformer over all tokens of several sets and one that sums up: to [B, c] and, if wanted, [B, L, c]."""
+
+    parts: Sequence[Entities]
+    args: EncoderArgs
+    wanted: bool = False
+    """whether the tokens are asked for, or only what sums them up"""
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: Mapping[str, Array], table: Array | None) -> tuple[Array, Array | None]:
         channels = self.args.num_channels
         columns = [tokens_of(part, x) for part in self.parts]
         encoded = [
@@ -194,9 +232,13 @@ class SetEncoder(nn.Module):
         summary = jnp.broadcast_to(summary.astype(self.dtype), (rows, 1, channels))
         tokens = jnp.concatenate([summary, *encoded], axis=1)
         valid = self._valid(columns) if self.args.card_mask else None
-        for _ in range(self.args.num_layers):
-            tokens = EncoderLayer(channels, heads_for(channels), self.args.noam, **kinds_of(self))(tokens, valid)
-        tokens = nn.LayerNorm(**kinds_of(self))(tokens)
+        layer = (channels, heads_for(channels), self.args.noam)
+        for _ in range(self.args.num_layers - (not self.wanted)):
+            tokens = EncoderLayer(*layer, **kinds_of(self))(tokens, valid)
+        norm = nn.LayerNorm(**kinds_of(self))
+        if not self.wanted:
+            return norm(LastLayer(*layer, **kinds_of(self))(tokens, valid)), None
+        tokens = norm(tokens)
         return tokens[:, 0], tokens[:, 1:]
 
     def _valid(self, columns: Sequence[Array]) -> Array:
@@ -258,8 +300,8 @@ class HistoryEncoder(nn.Module):
         past = ActionFeatures(self.part, channels, **kinds_of(self), name="actions")(tokens, table)
         if not noam:
             past = past + sinusoid(past.shape[1], channels).astype(self.dtype)
-        layer = EncoderLayer(channels, heads_for(channels), noam, rope=noam, **kinds_of(self), name="layer")
-        return nn.LayerNorm(**kinds_of(self))(layer(past, real(self.part, tokens))[:, 0])
+        layer = LastLayer(channels, heads_for(channels), noam, rope=noam, **kinds_of(self), name="layer")
+        return nn.LayerNorm(**kinds_of(self))(layer(past, real(self.part, tokens)))
 
 
 class ActionEncoder(nn.Module):
@@ -319,11 +361,13 @@ class Encoder(nn.Module):
         rows = x[layout.shown[0].name].shape[0]
         parts, entities = [], None
         if layout.entities:
-            summary, entities = SetEncoder(layout.entities, args, **kinds_of(self), name="entities")(x, table)
+            pointed_at = self.choices > 0 and layout.actions is not None and layout.actions.points >= 0
+            encoder = SetEncoder(layout.entities, args, pointed_at, **kinds_of(self), name="entities")
+            summary, entities = encoder(x, table)
             parts.append(summary)
         if layout.globals:
-            encoder = GlobalEncoder(layout.globals, args.num_channels, args.version, **kinds_of(self), name="globals")
-            parts.append(encoder(x))
+            alone = GlobalEncoder(layout.globals, args.num_channels, args.version, **kinds_of(self), name="globals")
+            parts.append(alone(x))
         if layout.history and args.use_history:
             parts.append(HistoryEncoder(layout.history, args, **kinds_of(self), name="history")(x, table))
         actions, legal = self._actions(x, legal, table, entities, rows)

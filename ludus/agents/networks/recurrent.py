@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from ludus.agents.networks.arguments import ModelArgs
 from ludus.agents.networks.encoders import Encoded, Encoder, kinds_of
 from ludus.agents.networks.heads import Actor, Critic, CrossCritic, FiLMActor, GaussianActor
-from ludus.agents.networks.layout import Layout, check_shapes
+from ludus.agents.networks.layout import Layout, blank, check_shapes
 from ludus.agents.networks.memory import cell_of, chosen, rnn_forward_2p, rnn_step_by_main, seat_of, state_of
 from ludus.agents.networks.transformer import heads_for
 from ludus.types import Continuous, Discrete, LudusError
@@ -142,6 +142,21 @@ class RNNAgent(nn.Module):
             critic = CrossCritic(widths, outputs, axis_name=self.axis_name, **kinds_of(self), name=name)
             return critic(known, train)
         return Critic(widths, outputs, **kinds_of(self), name=name)(known)
+
+
+def folded(network: RNNAgent, variables: Any) -> Any:
+    """The variables with the projections of all ids worked out, for many decisions with the same parameters.
+
+    The answers are the same numbers, sooner; gradients do not flow into what is folded.
+    """
+    return {**variables, **_projections(network, variables)}
+
+
+@partial(jax.jit, static_argnums=0)
+def _projections(network: RNNAgent, variables: Any) -> Any:
+    rows = (blank(network.layout, 1), network.init_rnn_state(1))
+    learned = {name: part for name, part in variables.items() if name != "folded"}
+    return network.apply(learned, *rows, switch_or_main=jnp.zeros(1, jnp.int32), mutable=["folded"])[1]
 
 
 def check_agent(agent: RNNAgent) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import tyro
@@ -23,6 +23,9 @@ NUDGE = 1e-5
 @dataclass(frozen=True)
 class Planning:
     """The settings of value_iteration and policy_iteration."""
+
+    CRAFT: ClassVar[str] = "ludus.algorithms.tabular.craft"
+    DEEP: ClassVar[bool] = False
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "value_iteration"
     """value_iteration or policy_iteration"""

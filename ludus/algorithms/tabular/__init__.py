@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import tyro
@@ -20,6 +20,7 @@ import tyro
 from ludus import schedules
 from ludus.agents.table import Fields, Positions, Table
 from ludus.algorithms.tabular.merge import merge
+from ludus.algorithms.tally import means
 from ludus.pool import binding
 from ludus.types import Array, LudusError
 
@@ -36,6 +37,9 @@ SETTINGS = np.dtype(
 @dataclass(frozen=True)
 class Tabular:
     """The settings of a tabular run."""
+
+    CRAFT: ClassVar[str] = "ludus.algorithms.tabular.craft"
+    DEEP: ClassVar[bool] = False
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "q_learning"
     """what is learned from a step: q_learning, sarsa, …"""
@@ -110,7 +114,7 @@ class Tabular:
         learned.settle(learner.table)
         tally = np.sum(learned.tallies, axis=0)
         grown = Learner(learner.table, learner.steps + int(tally[2]), learner.episodes + int(tally[0]))
-        return grown, measure(tally, learner.table)
+        return grown, means(tally) | {"positions": float(len(learner.table))}
 
 
 class Learner(NamedTuple):
@@ -139,16 +143,6 @@ class Learned(NamedTuple):
     def settle(self, table: Table) -> None:
         """Make one table of many."""
         self.mappings[:] = merge(table, self.tables)
-
-
-def measure(tally: Array, table: Table) -> dict[str, float]:
-    """The metrics of a tally: means over the games that ended; none where none has."""
-    episodes, lengths, updates, *returns = tally.tolist()
-    metrics = {"updates": updates, "episodes": episodes, "positions": float(len(table))}
-    if episodes:
-        seats = {f"return/seat{seat}": total / episodes for seat, total in enumerate(returns)}
-        metrics |= {"length": lengths / episodes, **(seats if len(returns) > 1 else {"return": returns[0] / episodes})}
-    return metrics
 
 
 def names(kind: str) -> list[str]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from ludus.agents.table import Positions, Table
 from ludus.algorithms.tabular import Tabular, bind, part
-from ludus.bridges import AnyPool
-from ludus.pool import Pool, Snapshot
+from ludus.bridges import AnyPool, pool_state, restore_pool
+from ludus.pool import Pool
 from ludus.types import Array, Continuous, LudusError, Spec
 from ludus.words import OVER, bounds, random
 from ludus.words.cache import telling_first_time
@@ -158,20 +158,6 @@ class Worker:
 
     def close(self) -> None:
         self.pool.close()
-
-
-def pool_state(pool: AnyPool) -> dict[str, Array]:
-    """The games of a pool as arrays for a checkpoint; none where they are somebody else's."""
-    if not isinstance(pool, Pool):
-        return {}
-    played, states, views, observations = pool.save()[1:]
-    return {"played": np.array([played]), "states": states, "views": views, "observations": observations}
-
-
-def restore_pool(pool: Pool, state: Mapping[str, Array]) -> None:
-    """Let the games go on where `pool_state` was taken."""
-    parts = (state[name] for name in ("states", "views", "observations"))
-    pool.restore(Snapshot(pool.game.fingerprint, int(state["played"][0]), *parts))
 
 
 def check_discrete(name: str, spec: Spec) -> None:

@@ -14,8 +14,8 @@ from ludus.agents.table import Positions, Table, positions_of
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.forms.plain import BITS
 from ludus.algorithms.tabular.forms.turns import TURNS, Desks, Moment, Moved
-from ludus.algorithms.tabular.worker import LEARNER, check_discrete, pool_state, restore_pool
-from ludus.bridges import AnyPool
+from ludus.algorithms.tabular.worker import LEARNER, check_discrete
+from ludus.bridges import AnyPool, pool_state, restore_pool
 from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError, Spec, Step
 from ludus.words import OVER, PLAYING, random

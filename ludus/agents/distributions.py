@@ -147,3 +147,32 @@ def squashed_entropy(gaussian: SquashedGaussian) -> Array:
 def _log_half_width(gaussian: SquashedGaussian) -> Array:
     low, high = (jnp.asarray(bound, gaussian.mean.dtype) for bound in (gaussian.low, gaussian.high))
     return jnp.log(0.5 * (high - low))
+
+
+Policy = Array | SquashedGaussian
+"""what a network says of its next action: log-probabilities [..., A], or a Gaussian for continuous actions"""
+
+
+def sample(key: Array, policy: Policy) -> tuple[Array, Array]:
+    """An action [...(, k)] and its log-probability [...]."""
+    if isinstance(policy, SquashedGaussian):
+        return squashed_sample(key, policy)
+    action = categorical_sample(key, policy)
+    return action, categorical_log_prob(policy, action)
+
+
+def mode(policy: Policy) -> Array:
+    """The action [...(, k)] to take when nothing is to be tried out."""
+    return squashed_mode(policy) if isinstance(policy, SquashedGaussian) else categorical_mode(policy)
+
+
+def log_prob(policy: Policy, action: Array) -> Array:
+    """The log-probability [...] of an action."""
+    if isinstance(policy, SquashedGaussian):
+        return squashed_log_prob(policy, action)
+    return categorical_log_prob(policy, action)
+
+
+def entropy(policy: Policy) -> Array:
+    """How undecided it is, [...]."""
+    return squashed_entropy(policy) if isinstance(policy, SquashedGaussian) else categorical_entropy(policy)

@@ -1,0 +1,191 @@
+"""Agents that play by a network: a frozen choice of network, whose parameters are whatever was learned.
+
+`act` decides for one step of many rows and is compiled; `evaluate` judges whole sequences and is part of a loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ludus import devices
+from ludus.agents import distributions
+from ludus.agents.distributions import Policy, SquashedGaussian
+from ludus.agents.networks.arguments import MLPArgs, ModelArgs
+from ludus.agents.networks.layout import blank, layout_of
+from ludus.agents.networks.mlp import MLPAgent
+from ludus.agents.networks.recurrent import RNNAgent
+from ludus.bridges import AnyPool
+from ludus.types import Continuous, Decision, Discrete, LudusError, Spec, Step
+
+Array = jax.Array
+KINDS = {"mlp": MLPArgs, "rnn": ModelArgs}
+
+
+class Judgement(NamedTuple):
+    """What an agent thinks of T steps of N rows."""
+
+    policy: Policy
+    """log-probabilities [T, N, A], or a Gaussian"""
+    value: Array
+    """[T, N, P] to each seat; one column more where it is curious"""
+    memory: Any
+    """after the last step"""
+    statistics: Any
+    """what normalising layers have seen; {} where there are none"""
+
+
+@dataclass(frozen=True)
+class DeepAgent:
+    """Plays by a network; its params are the variables of it."""
+
+    network: Any
+    spec: Spec
+    curious: bool = False
+    """the last column of a value is that of rewards for what is new"""
+    greedy: bool = False
+    """the likeliest action, instead of one drawn by its probability"""
+
+    def init(self, spec: Spec, key: Any) -> Any:
+        """New parameters."""
+        devices.start()
+        return _init(self, jnp.uint32(int(key) % 2**32))
+
+    def memory(self, rows: int) -> Any:
+        """One memory for each seat of a row: zeros."""
+        return self.network.init_rnn_state(rows)
+
+    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+        """Decide for N rows; illegal actions have no chance."""
+        decision, memory = _act(self, params, memory, dict(step.observation), step.mask, step.seat, step.first, key)
+        action = np.asarray(decision.action)
+        return decision._replace(action=_within(self.spec.actions, action)), memory
+
+    def evaluate(self, params: Any, memory: Any, steps: Step, train: bool = False) -> Judgement:
+        """Judge [T, N] steps, with the memory that was had before the first of them."""
+        times, rows = steps.seat.shape
+        flat = jax.tree.map(lambda array: array.reshape(times * rows, *array.shape[2:]), steps)
+        policy, value, memory, statistics = _forward(self, params, memory, flat, train)
+        apart = partial(jax.tree.map, lambda array: array.reshape(times, rows, *array.shape[1:]))
+        return Judgement(_of_policy(apart, policy), apart(value), memory, statistics)
+
+    def choices(self, params: Any, step: Step) -> np.ndarray[Any, Any]:
+        """[N, A] the action that greedy play takes; for networks that remember nothing."""
+        if self.memory(1) != ():
+            raise LudusError("what an agent with a memory does depends on all it saw before; let it play games instead")
+        decision, _ = replace(self, greedy=True).act(params, (), step, 0)
+        return np.asarray(np.arange(step.mask.shape[1]) == np.asarray(decision.action)[:, None])
+
+
+def agent_of(pool: AnyPool, description: Mapping[str, Any]) -> DeepAgent:
+    """The agent that a checkpoint or a run describes: {"kind": "mlp", "args": {…}, "bfloat16": false, …}."""
+    kind = str(description.get("kind"))
+    if kind not in KINDS:
+        raise LudusError(f'unknown kind of agent "{kind}"; known are {", ".join(KINDS)}')
+    given: Any = description.get("args", {})
+    try:
+        args = KINDS[kind](**given)
+    except TypeError as error:
+        raise LudusError(f"the settings of this {kind} agent do not fit: {error}; train it anew") from None
+    return new_agent(pool, args, bool(description.get("bfloat16")), bool(description.get("curious")))
+
+
+def describe(args: Any, bfloat16: bool, curious: bool) -> dict[str, Any]:
+    """What `agent_of` reads."""
+    kind = next(name for name, known in KINDS.items() if isinstance(args, known))
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(args).items()}
+    return {"kind": kind, "args": plain, "bfloat16": bfloat16, "curious": curious}
+
+
+def new_agent(
+    pool: AnyPool, args: MLPArgs | ModelArgs, bfloat16: bool = False, curious: bool = False, truncation: int = 0
+) -> DeepAgent:
+    """An agent for the games of a pool; with `truncation` gradients flow back through so many steps of memory."""
+    spec, rules = pool.spec, getattr(getattr(pool, "game", None), "rules", None)
+    layout = layout_of(pool.observation, spec, getattr(rules, "LAYOUT", None))
+    kinds: dict[str, Any] = {"dtype": jnp.bfloat16 if bfloat16 else jnp.float32}
+    if isinstance(args, MLPArgs):
+        network: Any = MLPAgent(layout, args, value_columns(spec) + curious, spec.actions, **kinds)
+    else:
+        seats = 1 if spec.views > 1 else spec.seats
+        args = replace(args, int_head=curious)
+        network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, **kinds)
+    return DeepAgent(network, spec, curious)
+
+
+def value_columns(spec: Spec) -> int:
+    """How many numbers tell what a step is worth to all: one where the other's is its opposite."""
+    return 1 if spec.seats == 1 or (spec.seats == 2 and spec.zero_sum) else spec.seats
+
+
+def by_seat(relative: Array, seat: Array, spec: Spec) -> Array:
+    """Values seen from who is to move, own first, as values of the seats 0 to P-1: [B, columns] to [B, P]."""
+    if spec.seats == 1:
+        return relative
+    if relative.shape[-1] == 1:
+        return jnp.where(seat[:, None] == jnp.arange(2), relative, -relative)
+    return jnp.take_along_axis(relative, (jnp.arange(spec.seats) - seat[:, None]) % spec.seats, axis=-1)
+
+
+def _forward(agent: DeepAgent, params: Any, memory: Any, step: Any, train: bool) -> tuple[Policy, Array, Any, Any]:
+    """Policy, value by seat, memory and statistics for B rows, or T * N of them with the memory of N."""
+    seat = step.seat.astype(jnp.int32)
+    whose = seat if agent.spec.views == 1 else jnp.zeros_like(seat)
+    mutable = [name for name in params if name != "params"] if train else []
+    out, statistics = agent.network.apply(
+        params, step.observation, memory, step.first, whose, train=train, legal=step.mask, mutable=mutable
+    )
+    memory, policy, value, _ = out
+    extrinsic = by_seat(value[:, : value_columns(agent.spec)], seat, agent.spec)
+    value = jnp.concatenate([extrinsic, value[:, value_columns(agent.spec) :]], axis=-1)
+    return _policy(agent.spec, policy, step.mask), value, memory, dict(statistics)
+
+
+def _policy(spec: Spec, policy: Any, mask: Array) -> Policy:
+    if isinstance(spec.actions, Continuous):
+        mean, log_deviation = policy
+        return SquashedGaussian(mean, log_deviation, jnp.array(spec.actions.low), jnp.array(spec.actions.high))
+    return distributions.log_probabilities(policy, mask)
+
+
+def _of_policy(change: Any, policy: Policy) -> Policy:
+    """The same done to what a policy says of every row; the bounds of a Gaussian are of no row."""
+    if isinstance(policy, SquashedGaussian):
+        return policy._replace(mean=change(policy.mean), log_std=change(policy.log_std))
+    return change(policy)
+
+
+@partial(jax.jit, static_argnums=0)
+def _act(
+    agent: DeepAgent, params: Any, memory: Any, observation: Any, mask: Array, seat: Array, first: Array, key: Array
+) -> tuple[Decision, Any]:
+    step = Step(observation, mask, seat, None, None, first)  # type: ignore[arg-type]
+    policy, value, memory, _ = _forward(agent, params, memory, step, False)
+    if agent.greedy:
+        action = distributions.mode(policy)
+        return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
+    action, log_prob = distributions.sample(jax.random.key(key), policy)
+    return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
+
+
+@partial(jax.jit, static_argnums=0)
+def _init(agent: DeepAgent, key: Array) -> Any:
+    layout, actions = agent.network.layout, agent.spec.actions
+    legal = jnp.ones((1, actions.n), bool) if isinstance(actions, Discrete) else jnp.zeros((1, 0), bool)
+    rows = jnp.zeros(1, jnp.int32)
+    return agent.network.init(
+        jax.random.key(key), blank(layout, 1), agent.memory(1), jnp.ones(1, bool), rows, train=False, legal=legal
+    )
+
+
+def _within(actions: Any, chosen: Any) -> Any:
+    """Continuous actions as the game reads them; in float64 a bound of float32 may lie just outside."""
+    if isinstance(actions, Continuous):
+        return np.clip(chosen.astype(np.float64), actions.low, actions.high)
+    return chosen

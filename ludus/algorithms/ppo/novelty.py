@@ -1,0 +1,86 @@
+"""Random network distillation: a reward for what was never seen.
+
+A predictor learns what a fixed random network says of an observation; where it errs, the observation is new.
+i_t = mean (f̂(o_t) - f(o_t))², divided by the deviation of all i so far. Burda et al. 2018, https://arxiv.org/abs/1810.12894
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ludus.agents.deep import DeepAgent
+from ludus.agents.networks.layout import blank
+from ludus.agents.networks.rnd import RNDModel
+
+Array = jax.Array
+Total = Callable[[Any], Any]
+LIVED_IN = 1e-8
+"""added to the variance, for a world in which nothing differs"""
+
+
+class Curiosity(NamedTuple):
+    """What is known of the world, and how surprising it has been."""
+
+    predictor: Any
+    """parameters of both networks; those of the target have no gradient"""
+    seen: Array
+    """how many steps"""
+    mean: Array
+    squares: Array
+    """Σ (i - mean)² over all that was seen"""
+
+
+def start(agent: DeepAgent, seed: int) -> Curiosity:
+    """Nothing is known."""
+    key = jax.random.fold_in(jax.random.key(seed), 1)
+    zero = jnp.zeros((), jnp.float32)
+    return Curiosity(model(agent).init(key, blank(agent.network.layout, 1))["params"], zero, zero, zero)
+
+
+def model(agent: DeepAgent) -> RNDModel:
+    return RNDModel(agent.network.layout)
+
+
+def surprise(agent: DeepAgent, predictor: Any, observation: Any) -> Array:
+    """i of B observations: [B]."""
+    predicted, wanted = model(agent).apply({"params": predictor}, observation)
+    return jnp.square(predicted - wanted).mean(axis=-1)
+
+
+def rewards(agent: DeepAgent, curiosity: Curiosity, steps: Any, total: Total) -> tuple[Array, Curiosity]:
+    """How new each step was, [T+1, N, 1], in deviations; and a curiosity that has counted them."""
+    times, rows = steps.seat.shape
+    found = surprise(agent, curiosity.predictor, _flat(steps.observation)).reshape(times, rows)
+    curiosity = counted(curiosity, found, total)
+    deviation = jnp.sqrt(curiosity.squares / curiosity.seen + LIVED_IN)
+    return jax.lax.stop_gradient(found / deviation)[..., None], curiosity
+
+
+def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
+    """The moments with some more numbers, those of all devices (Chan et al. 1979)."""
+    count = total(jnp.float32(found.size))
+    mean = total(found.sum()) / count
+    squares = total(jnp.square(found - mean).sum())
+    both, apart = curiosity.seen + count, mean - curiosity.mean
+    return curiosity._replace(
+        seen=both,
+        mean=curiosity.mean + apart * count / both,
+        squares=curiosity.squares + squares + apart**2 * curiosity.seen * count / both,
+    )
+
+
+def loss(
+    agent: DeepAgent, curiosity: Curiosity, predictor: Any, steps: Any, share: float, key: Array, total: Total
+) -> Array:
+    """The mean surprise of a random share of the steps; as a part of what all devices sum up."""
+    errors = surprise(agent, predictor, _flat(steps.observation))
+    chosen = jax.random.bernoulli(key, share, errors.shape)
+    return (errors * chosen).sum() / jnp.maximum(total(chosen.sum()), 1)
+
+
+def _flat(observation: Any) -> Any:
+    return jax.tree.map(lambda array: array.reshape(-1, *array.shape[2:]), observation)
