@@ -148,14 +148,17 @@ def measure(args: ModelArgs, observation: Mapping[str, Array], rounds: int) -> f
 
 
 def compiled(args: ModelArgs) -> tuple[Callable[..., Any], Any]:
-    """A decision of a fresh network as one compiled function, and its first memory."""
+    """A decision of a fresh network as one compiled function, and its first memory.
+
+    Ids are folded once, as for all decisions between two versions of the parameters.
+    """
     import jax
 
     from ludus.agents.networks import new_variables
-    from ludus.agents.networks.recurrent import RNNAgent
+    from ludus.agents.networks.recurrent import RNNAgent, folded
 
     network = RNNAgent(DUEL_SHAPED, args, 1, Discrete(24), seats=2)
-    variables = new_variables(network, jax.random.key(0))
+    variables = folded(network, new_variables(network, jax.random.key(0)))
 
     @jax.jit
     def decide(variables: Any, observation: Any, memory: Any, seats: Any) -> Any:
