@@ -115,7 +115,7 @@ def _fill(dice: np.random.Generator, fields: tuple[Field, ...], columns: Array) 
         shape = (*columns.shape[:-1], field.size)
         values = dice.integers(0, int(max(field.high)) + 1, shape)
         if field.pair:
-            values = np.stack([values // 256, values % 256], axis=-1).reshape(*shape[:-1], -1)
+            values = np.stack([values // 256, values % 256], axis=-1).reshape(*shape[:-1], field.columns)
         columns[..., field.at : field.at + field.columns] = values
 
 
