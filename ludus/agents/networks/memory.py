@@ -6,7 +6,7 @@ A cell's state is zeros before the first step. What accumulates over time is kep
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
@@ -103,31 +103,136 @@ class History(nn.Module):
     dtype: Any = jnp.float32
     param_dtype: Any = jnp.float32
 
-    @nn.compact
-    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+    def setup(self) -> None:
         kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
         dense: Any = partial(nn.Dense, use_bias=False, **kinds)
-        x = dense(self.channels, name="in")(x)
-        parts = dense(3 * self.channels, name="query_key_value")(RMSNorm(**kinds, name="attention_norm")(x))
-        query, key, value = jnp.split(parts, 3, axis=-1)
-        keys, values, there = state
-        state = (shifted(keys, key), shifted(values, value), shifted(there, jnp.ones(there.shape[:1], bool)))
-        x = x + dense(self.channels, name="out")(self._recall(query, *state))
-        x = x + GLU(self.channels, 2 * self.channels, **kinds, name="mlp")(RMSNorm(**kinds, name="mlp_norm")(x))
-        return state, RMSNorm(**kinds, name="norm")(x)
+        self.project, self.query_key_value, self.out = (dense(n * self.channels) for n in (1, 3, 1))
+        self.attention_norm, self.mlp_norm, self.norm = (RMSNorm(**kinds) for _ in range(3))
+        self.mlp = GLU(self.channels, 2 * self.channels, **kinds)
 
-    def _recall(self, query: Array, keys: Array, values: Array, there: Array) -> Array:
-        heads = heads_for(self.channels)
-        shape = (*keys.shape[:-1], heads, head_width(self.channels, heads))
+    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+        x, (query, *new) = self._ask(x)
+        state = tuple(shifted(past, newest) for past, newest in zip(state, (*new, jnp.ones(len(x), bool)), strict=True))
+        keys, values, there = state
         places = jnp.arange(keys.shape[1])
-        query = rotary(query.reshape(shape[0], 1, *shape[2:]), places[-1:])
-        keys = rotary(keys.reshape(shape).astype(self.dtype), places)
-        return attend(query, keys, values.reshape(shape).astype(self.dtype), there).reshape(-1, self.channels)
+        query, keys = rotary(self._heads(query[:, None]), places[-1:]), rotary(self._heads(keys), places)
+        return state, self._answer(x, attend(query, keys, self._heads(values), there)[:, 0])
+
+    def over_time(
+        self, rstate: tuple[State, ...], x: Array, done: Array, seat: Array, stop_every: int = 0
+    ) -> tuple[tuple[State, ...], Array]:
+        """`rnn_forward_2p` without a scan: nothing remembered depends on what was answered, so all go at once."""
+        x, (query, *new) = self._ask(x.swapaxes(0, 1))
+        *past, there = (jnp.concatenate(parts, axis=1) for parts in zip(*rstate, strict=True))
+        keys, values = (jnp.concatenate([old, now.astype(old.dtype)], 1) for old, now in zip(past, new, strict=True))
+        length, steps = rstate[0][0].shape[1], x.shape[1]
+        tape = tape_of(jnp.asarray(done, bool).T, seat.T, there, len(rstate))
+        query, turned = rotary(self._heads(query), tape.place[:, -steps:]), rotary(self._heads(keys), tape.place)
+        recalled = recall(query, turned, self._heads(values), seen(tape, length), same_block(tape, stop_every))
+        after = tuple(last_of(tape, number, length, keys, values) for number in range(len(rstate)))
+        return after, self._answer(x, recalled).swapaxes(0, 1)
+
+    def _ask(self, x: Array) -> tuple[Array, list[Array]]:
+        x = self.project(x)
+        return x, jnp.split(self.query_key_value(self.attention_norm(x)), 3, axis=-1)
+
+    def _answer(self, x: Array, recalled: Array) -> Array:
+        x = x + self.out(recalled.reshape(x.shape))
+        return self.norm(x + self.mlp(self.mlp_norm(x)))
+
+    def _heads(self, x: Array) -> Array:
+        heads = heads_for(self.channels)
+        return x.astype(self.dtype).reshape(*x.shape[:-1], heads, head_width(self.channels, heads))
 
 
 def shifted(past: Array, newest: Array) -> Array:
     """[N, length, ...] without its oldest, and with the newest [N, ...] at the end."""
     return jnp.concatenate([past[:, 1:], newest[:, None].astype(past.dtype)], axis=1)
+
+
+class Tape(NamedTuple):
+    """What the seats of every row have seen in the order it came: P memories of `length`, then T steps, K in all."""
+
+    reader: Array
+    """[N, T] whose memory the step reads"""
+    owner: Array
+    """[N, K] whose memory keeps it; -1 for nobody's"""
+    game: Array
+    """[N, K] the number of its game, 0 for what was there before"""
+    place: Array
+    """[N, K] how many steps its owner made before; negative for what was there before"""
+    there: Array
+    """[N, K]"""
+
+
+def tape_of(done: Array, seat: Array, there: Array, seats: int) -> Tape:
+    """The tape of steps [N, T] after memories that hold what is `there` [N, P · length]."""
+    rows, held = there.shape
+    known = (seat >= 0) & (seat < seats)
+    reader = jnp.where(known, seat, 0)
+    own = (jnp.where(known, seat, -1)[..., None] == jnp.arange(seats)).astype(jnp.int32)
+    place = jnp.take_along_axis(jnp.cumsum(own, axis=1) - own, reader[..., None], axis=-1)[..., 0]
+
+    def after(memories: Any, steps: Array) -> Array:
+        return jnp.concatenate([jnp.broadcast_to(jnp.asarray(memories, steps.dtype), (rows, held)), steps], axis=1)
+
+    slots = np.arange(held) % (held // seats) - held // seats
+    owner, game = (
+        after(np.arange(held) // (held // seats), jnp.where(known, seat, -1)),
+        after(0, jnp.cumsum(done, axis=1)),
+    )
+    return Tape(reader, owner, game, after(slots, place), after(there, jnp.ones_like(known)))
+
+
+def seen(tape: Tape, length: int) -> Array:
+    """[N, T, K] which of the tape a step sees: itself, and its seat's last steps in this game."""
+    steps, total = tape.reader.shape[1], tape.owner.shape[1]
+    distance = tape.place[:, -steps:, None] - tape.place[:, None]
+    recent = (distance > 0) & (distance < length) & tape.there[:, None]
+    same_game = tape.game[:, -steps:, None] == tape.game[:, None]
+    itself = np.eye(steps, total, total - steps, dtype=bool)
+    return (recent & same_game & (tape.reader[..., None] == tape.owner[:, None])) | itself
+
+
+def same_block(tape: Tape, stop_every: int) -> Array | None:
+    """[T, K] through which of the tape gradients flow; None for all."""
+    if stop_every <= 0:
+        return None
+    steps, total = tape.reader.shape[1], tape.owner.shape[1]
+    block = np.concatenate([np.full(total - steps, -1), np.arange(steps) // stop_every])
+    return jnp.asarray(block[-steps:, None] == block)
+
+
+def recall(query: Array, key: Array, value: Array, seen: Array, live: Array | None) -> Array:
+    """Attention [N, T, H, d] to what is seen [N, T, K]; gradients reach keys and values where `live` [T, K] alone."""
+
+    def scores_of(key: Array) -> Array:
+        return jnp.einsum("nthd,nkhd->nhtk", query, key, preferred_element_type=jnp.float32)
+
+    def mixed(weights: Array, value: Array) -> Array:
+        return jnp.einsum("nhtk,nkhd->nthd", weights.astype(value.dtype), value)
+
+    scores = scores_of(key)
+    if live is not None:
+        scores = jnp.where(live, scores, scores_of(jax.lax.stop_gradient(key)))
+    weights = jax.nn.softmax(jnp.where(seen[:, None], scores * query.shape[-1] ** -0.5, -jnp.inf), axis=-1)
+    if live is None:
+        return mixed(weights, value)
+    return mixed(weights * live, value) + mixed(weights * ~live, jax.lax.stop_gradient(value))
+
+
+def last_of(tape: Tape, number: int, length: int, keys: Array, values: Array) -> State:
+    """The memory of a seat when the tape is at its end."""
+    own = tape.owner == number
+    made = jnp.max(jnp.where(own, tape.place, -1), axis=1) + 1
+    places = made[:, None] - length + jnp.arange(length)
+    index = jnp.argmax(own[:, None] & (tape.place[:, None] == places[..., None]), axis=-1)
+
+    def kept(x: Array) -> Array:
+        return jnp.take_along_axis(x, index.reshape(index.shape + (1,) * (x.ndim - 2)), axis=1)
+
+    fresh = kept(tape.game) == tape.game[:, -1:]
+    return (*(jnp.where(fresh[..., None], kept(x), 0) for x in (keys, values)), fresh & kept(tape.there))
 
 
 class RWKV(nn.Module):
@@ -218,6 +323,7 @@ def rnn_step_by_main(
     """One step [N, c] of the memory of the seat that acts; where `done`, all memories of the row are emptied before.
 
     `main` is the seat [N], or for two seats whether the first one acts. `done` means that this step opens a new game.
+    A seat without memory, -1 for one, reads the first and changes none.
     """
     seat = seat_of(main, len(rstate))
     rstate = chosen(jnp.asarray(done, bool), jax.tree.map(jnp.zeros_like, rstate), rstate)
@@ -237,6 +343,8 @@ def rnn_forward_2p(
     """
     if not jax.tree.leaves(rstate):
         return rstate, cell((), x)[1]
+    if isinstance(cell, History):
+        return cell.over_time(rstate, x, done, seat_of(main, len(rstate)), stop_every)
     times = jnp.arange(x.shape[0])
     cut = times % stop_every == 0 if stop_every > 0 else jnp.zeros_like(times, bool)
 
@@ -246,7 +354,8 @@ def rnn_forward_2p(
             rstate = chosen(cut, jax.lax.stop_gradient(rstate), rstate)
         return rnn_step_by_main(cell, rstate, x, done, main)
 
-    scan = nn.scan(step, variable_broadcast="params", split_rngs={"params": False})
+    # What a step computes is computed again for its gradient: memories are cheaper to make than to store T times.
+    scan = nn.scan(nn.remat(step, prevent_cse=False), variable_broadcast="params", split_rngs={"params": False})
     return scan(cell, rstate, (x, done, main, cut))
 
 
@@ -254,7 +363,7 @@ def seat_of(main: Array, seats: int) -> Array:
     """The seat that acts, from its number or, between two, from whether it is the first."""
     main = jnp.asarray(main)
     if main.dtype != bool:
-        return main
+        return main.astype(jnp.int32)
     if seats != 2:
         raise LudusError(f"True and False tell two seats apart, but there are {seats} memories; pass the seat's number")
     return jnp.where(main, 0, 1)
