@@ -22,6 +22,9 @@ from ludus.agents.networks.transformer import GLU, EncoderLayer, RMSNorm, attend
 
 Array = jax.Array
 
+LEAST = 4
+"""dimensions of a feature in a narrow network: of a single number, a layer norm leaves nothing"""
+
 
 def values_of(field: Field, array: Array) -> Array:
     """The values [..., size] of a field among the columns [..., K] of its array."""
@@ -51,27 +54,33 @@ def scaled(field: Field, array: Array) -> Array:
     Integers without bounds can be of any size, so of them the logarithm is read: sign(x) log(1 + |x|).
     """
     values = values_of(field, array)
-    low, high = np.asarray(field.low), np.asarray(field.high)
-    known = np.isfinite(low) & np.isfinite(high) & (high > low)
-    middle = np.where(known, (np.where(known, low, 0.0) + np.where(known, high, 0.0)) / 2, 0.0)
-    half = np.where(known, (np.where(known, high, 1.0) - np.where(known, low, -1.0)) / 2, 1.0)
+    known, low, high = bounded(field)
     numbers = values.astype(jnp.float32)
+    middle, half = np.where(known, (low + high) / 2, 0.0), np.where(known, (high - low) / 2, 1.0)
     fitted = (numbers - jnp.asarray(middle, jnp.float32)) * jnp.asarray(1.0 / half, jnp.float32)
     if known.all() or jnp.issubdtype(values.dtype, jnp.floating):
         return fitted
     return jnp.where(jnp.asarray(known), fitted, jnp.sign(numbers) * jnp.log1p(jnp.abs(numbers)))
 
 
+def bounded(field: Field) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Which values lie between two different finite bounds, and these; 0 where there are none."""
+    low, high = (np.broadcast_to(end, (field.size,)) for end in (field.low, field.high))
+    known = np.isfinite(low) & np.isfinite(high) & (high > low)
+    return known, np.where(known, low, 0.0), np.where(known, high, 0.0)
+
+
 def soft_bins(field: Field, array: Array) -> Array:
     """How far each value has climbed every step of its range: clip((x - p + w) / w, 0, 1), [..., size, bins].
 
-    Steps of width w end at p = low + w, low + 2w, ..., high.
+    Steps of width w end at p = low + w, low + 2w, ..., high; what has no bounds is bent by x / (1 + |x|) first. A layer
+    norm after plain numbers would forget how large they are; after steps it does not.
     """
-    values = values_of(field, array).astype(jnp.float32)[..., None]
-    low, high = (np.broadcast_to(end, (field.size,))[:, None] for end in (field.low, field.high))
-    width = np.where(high > low, (high - low) / field.bins, 1.0)
-    starts = low + width * np.arange(field.bins)
-    return jnp.clip((values - jnp.asarray(starts, jnp.float32)) * jnp.asarray(1.0 / width, jnp.float32), 0.0, 1.0)
+    numbers, known = scaled(field, array), bounded(field)[0]
+    if not known.all():
+        numbers = jnp.where(jnp.asarray(known), numbers, numbers / (1.0 + jnp.abs(numbers)))
+    climbed = (numbers[..., None] + 1.0) * (field.bins / 2)
+    return jnp.clip(climbed - jnp.arange(field.bins, dtype=jnp.float32), 0.0, 1.0)
 
 
 def one_hot(field: Field, array: Array, dtype: Any) -> Array:
@@ -106,12 +115,12 @@ class Features(nn.Module):
         return jnp.concatenate(parts, axis=-1)
 
     def _feature(self, field: Field, array: Array) -> Array:
-        width = max(1, self.channels // field.share)
+        width = max(LEAST, self.channels // field.share)
         if field.kind == "category":
             embed = nn.Embed(field.categories, width, **kinds_of(self), name=field.name)
             found = embed(indices_of(field, array))
         elif field.bins:
-            climbed = nn.Dense(max(1, self.channels // 8), **kinds_of(self), name=f"{field.name}_bins")
+            climbed = nn.Dense(max(LEAST, self.channels // 8), **kinds_of(self), name=f"{field.name}_bins")
             steps = leaky(climbed(soft_bins(field, array).astype(self.dtype)))
             found = nn.Dense(width, **kinds_of(self), name=field.name)(steps)
         else:

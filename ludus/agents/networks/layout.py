@@ -21,7 +21,9 @@ MOST_CATEGORIES = 256
 MOST_TOKENS = 512
 """an array with more cells is a picture, read as numbers: attention over it would cost its square"""
 BINS = 32
-"""soft steps in which a number of known range is shown to a transformer"""
+"""soft steps in which a number is shown to an encoder"""
+MOST_BINNED = 64
+"""of arrays with more numbers, steps would be too many: they are read as they are"""
 
 
 class Shown(NamedTuple):
@@ -199,10 +201,16 @@ def _ends(bound: Array) -> tuple[float, ...]:
 def _alone(array: Shown, low: Array, high: Array) -> Field:
     if not array.shape and _is_category(array, low, high):
         return Field(array.name, (), "category", _ends(low), _ends(high), share=4)
-    shape = (math.prod(array.shape),) if array.shape else ()
-    finite = bool(np.isfinite(low).all() and np.isfinite(high).all())
-    few = math.prod(array.shape) <= 64  # of a picture, bins would be too many
-    return Field(array.name, shape, "number", _ends(low), _ends(high), bins=BINS if finite and few else 0)
+    size = math.prod(array.shape)
+    shape = (size,) if array.shape else ()
+    if size > MOST_BINNED:
+        return Field(array.name, shape, "number", _ends(low), _ends(high), share=1)
+    return Field(array.name, shape, "number", _ends(low), _ends(high), share=_share(size), bins=BINS)
+
+
+def _share(count: int) -> int:
+    """About as many channels for all of `count` features as a token has, and never less than a sixteenth for one."""
+    return min(16, 1 << (count - 1).bit_length())
 
 
 def _tokens(array: Shown, low: Array, high: Array) -> Entities:
@@ -212,9 +220,8 @@ def _tokens(array: Shown, low: Array, high: Array) -> Entities:
         return Entities(array.name, math.prod(array.shape), (field,), positions=True)
     columns = array.shape[-1]
     lows, highs = low.reshape(-1, columns).min(axis=0), high.reshape(-1, columns).max(axis=0)
-    share = min(16, 1 << (columns - 1).bit_length())
     fields = tuple(
-        Field(f"{array.name}_{at}", (), "category", (float(lows[at]),), (float(highs[at]),), at, share=share)
+        Field(f"{array.name}_{at}", (), "category", (float(lows[at]),), (float(highs[at]),), at, share=_share(columns))
         for at in range(columns)
     )
     return Entities(array.name, math.prod(array.shape[:-1]), fields, columns, positions=True)

@@ -59,6 +59,13 @@ def test_soft_bins_climb():
     np.testing.assert_allclose(each[0], [[0.5, 0, 0, 0], [1, 1, 0.5, 0]])
 
 
+def test_numbers_without_bounds_climb_too_and_keep_their_size():
+    """3 / (1 + 3) = 0.75 of the way from 0 to 1: three and a half of four steps of 0.5 from -1."""
+    found = soft_bins(number((-1.0, -np.inf), (1.0, np.inf), bins=4), jnp.array([[0.0, 3.0], [1.0, -1e30]]))
+    np.testing.assert_allclose(found[0], [[1, 1, 0, 0], [1, 1, 1, 0.5]])
+    np.testing.assert_allclose(found[1], [[1, 1, 1, 1], [0, 0, 0, 0]], atol=1e-6)
+
+
 def test_categories_count_from_their_lowest_and_are_clipped():
     field = Field("x", (3,), "category", (-1.0,), (1.0,))
     given = jnp.array([[-1, 0, 1], [-5, 9, 0]], jnp.int8)

@@ -1,0 +1,421 @@
+"""RNNAgent: every game is read, memory is kept seat by seat, and what is skipped changes no answer."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ludus import games
+from ludus.agents.networks import memory_usage, new_variables, total_params
+from ludus.agents.networks.arguments import ModelArgs
+from ludus.agents.networks.heads import ILLEGAL
+from ludus.agents.networks.layout import Entities, Field, Layout, Shown, layout_of, trimmed
+from ludus.agents.networks.recurrent import RNNAgent, folded, others
+from ludus.bench.inference import DUEL_SHAPED, random_duel
+from ludus.pool import Pool
+from ludus.types import Continuous, Discrete, LudusError
+
+KEY = jax.random.key(0)
+ROWS, TIMES = 4, 5
+SMALL = ModelArgs(
+    num_layers=1,
+    num_channels=16,
+    rnn_channels=16,
+    rwkv_head_size=8,
+    memory_length=4,
+    critic_width=16,
+    critic_depth=1,
+    embedding_shape=(999, 8),
+)
+NUMBERS = Layout((Shown("x", (3,), "float32"),), (Field("x", (3,), "number", (-1.0,), (1.0,), bins=8),))
+"""the smallest layout, so that what follows the encoder is quickly compiled"""
+
+
+def small(**changes):
+    return dataclasses.replace(SMALL, **changes)
+
+
+def network_of(name, args=SMALL, **more):
+    spec = games.load(name).spec
+    layout = layout_of(games.load(name).rules.OBSERVATION, spec)
+    return RNNAgent(layout, args, spec.seats, spec.actions, spec.seats, **more)
+
+
+def of_numbers(seats=2, **changes):
+    return RNNAgent(NUMBERS, small(**changes), 1, Discrete(3), seats)
+
+
+def sequence(seed=0, seats=2, times=TIMES):
+    """Observations, done and seats, [T, N, ...]."""
+    dice = np.random.default_rng(seed)
+    seen = dice.uniform(-1, 1, (times, ROWS, 3)).astype(np.float32)
+    return seen, dice.random((times, ROWS)) < 0.3, dice.integers(0, seats, (times, ROWS)).astype(np.int32)
+
+
+def some_memory(network, seed=1):
+    """A memory of something: arrays of random numbers, so that what is touched is seen."""
+    dice = np.random.default_rng(seed)
+
+    def fill(leaf):
+        return jnp.ones_like(leaf) if leaf.dtype == bool else jnp.asarray(dice.normal(size=leaf.shape), leaf.dtype)
+
+    return jax.tree.map(fill, network.init_rnn_state(ROWS))
+
+
+@functools.cache
+def asking(network):
+    """The network as one compiled function, the same for equal networks."""
+    return jax.jit(network.apply, static_argnames=("train", "mutable"))
+
+
+def close(ours, theirs, atol=1e-5):
+    assert jax.tree.structure(ours) == jax.tree.structure(theirs)
+    for our, their in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(np.float32(our), np.float32(their), atol=atol)
+
+
+def weighed(answers):
+    """One number that depends on all that was answered."""
+    parts = [jnp.where(part > ILLEGAL, part, 0.0) for part in jax.tree.leaves(answers)]
+    return sum((jnp.cos(jnp.arange(part.size).reshape(part.shape)) * part).sum() for part in parts)
+
+
+def dead(slopes):
+    """The parameters that no gradient reaches."""
+    found = jax.tree_util.tree_leaves_with_path(slopes["params"])
+    return [jax.tree_util.keystr(path) for path, slope in found if not np.any(slope)]
+
+
+def graded(network):
+    traces = []
+
+    def loss(variables, x, memory, seat, legal):
+        traces.append(1)
+        memory, policy, value, valid = network.apply(variables, x, memory, switch_or_main=seat, legal=legal)
+        return weighed((policy, value)), (memory, policy, value, valid)
+
+    return jax.jit(jax.value_and_grad(loss, has_aux=True)), traces
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_every_game_is_read(name):
+    network = network_of(name)
+    pool = Pool(name, ROWS, seed=1, threads=1)
+    pool.play_randomly(3)
+    rows = slice(0, ROWS)
+    x = {field: array[rows] for field, array in pool.step.observation.items()}
+    seat = pool.step.seat[rows].astype(np.int32)
+    legal = None if isinstance(pool.spec.actions, Continuous) else pool.step.mask[rows]
+    variables, memory = new_variables(network, KEY), some_memory(network)
+    decide, traces = graded(network)
+    (_, (new, policy, value, valid)), slopes = decide(variables, x, memory, seat, legal)
+    assert value.shape == (ROWS, pool.spec.seats) and np.isfinite(value).all() and np.all(valid)
+    if legal is None:
+        assert policy[0].shape == policy[1].shape == (ROWS, len(network.actions.low))
+        assert np.isfinite(policy[0]).all()
+    else:
+        np.testing.assert_array_equal(policy == ILLEGAL, ~legal)
+        assert np.isfinite(policy).all()
+    assert not dead(slopes)
+    for number, (before, after) in enumerate(zip(memory, new, strict=True)):
+        waiting = seat != number
+        for old, fresh in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
+            np.testing.assert_array_equal(fresh[waiting], old[waiting])
+            assert not (fresh[~waiting] == old[~waiting]).any()
+    changed = {field: np.concatenate([array[:1], array[:1], array[2:]]) for field, array in x.items()}
+    (_, (_, _, other, _)), _ = decide(variables, changed, memory, seat, legal)
+    np.testing.assert_allclose(np.delete(other, 1, axis=0), np.delete(value, 1, axis=0), atol=1e-6)
+    assert len(traces) == 1
+
+
+CHANGES = [
+    {"rnn_type": "lstm"},
+    {"rnn_type": "gru"},
+    {"rnn_type": "rwkv"},
+    {"rnn_type": "transformer"},
+    {"rnn_type": "none"},
+    {"oppo_info": True},
+    {"oppo_info": True, "rnn_type": "none", "rnn_shortcut": True},
+    {"rnn_shortcut": True, "int_head": True, "film": False, "version": 1},
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "seats"),
+    [*((changes, 2) for changes in CHANGES), (CHANGES[0], 1), (CHANGES[3], 3), (CHANGES[5], 3)],
+    ids=lambda told: "-".join(map(str, told.values())) if isinstance(told, dict) else str(told),
+)
+def test_step_by_step_is_the_scan(changes, seats):
+    network = of_numbers(seats, **changes)
+    seen, done, seat = sequence(seats=seats)
+    variables, memory = new_variables(network, KEY), some_memory(network)
+    apply = asking(network)
+    flat = {"x": seen.reshape(-1, 3)}
+    whole, logits, value, _ = apply(variables, flat, memory, done.ravel(), seat.ravel())
+    assert logits.shape == (TIMES * ROWS, 3)
+    assert value.shape == (TIMES * ROWS, 2 if network.args.int_head else 1)
+    found = []
+    for time in range(TIMES):
+        memory, *answers, _ = apply(variables, {"x": seen[time]}, memory, done[time], seat[time])
+        found.append(answers)
+    close([logits, value], [jnp.concatenate(part) for part in zip(*found, strict=True)])
+    close(whole, memory)
+
+
+def test_true_means_the_first_of_two():
+    network = of_numbers(2)
+    seen, done, seat = sequence()
+    variables, memory = new_variables(network, KEY), some_memory(network)
+    given = {"x": seen.reshape(-1, 3)}, memory, done.ravel()
+    close(asking(network)(variables, *given, seat.ravel()), asking(network)(variables, *given, seat.ravel() == 0))
+
+
+def test_memory_matters_until_a_new_game_opens():
+    network = of_numbers(2)
+    seen, _, seat = sequence()
+    variables = new_variables(network, KEY)
+    empty, full = network.init_rnn_state(ROWS), some_memory(network)
+    done = np.arange(ROWS) < 2
+    _, logits, _, _ = asking(network)(variables, {"x": seen[0]}, full, done, seat[0])
+    _, fresh, _, _ = asking(network)(variables, {"x": seen[0]}, empty, done, seat[0])
+    np.testing.assert_allclose(logits[:2], fresh[:2], atol=1e-6)
+    assert (abs(logits[2:] - fresh[2:]).max(axis=1) > 1e-5).all()
+
+
+def test_without_memory_nothing_is_kept():
+    network = of_numbers(2, rnn_type="none")
+    assert network.init_rnn_state(7) == ()
+    variables = new_variables(network, KEY)
+    assert asking(network)(variables, {"x": np.zeros((3, 3), np.float32)}, ())[0] == ()
+
+
+@pytest.mark.parametrize("rnn_type", ["lstm", "rwkv"])
+def test_gradients_stop_where_they_are_told(rnn_type):
+    network = of_numbers(1, rnn_type=rnn_type)
+    seen, _, seat = sequence(seats=1, times=4)
+    variables = new_variables(network, KEY)
+
+    def last_value(seen, stop_every):
+        cut = network.clone(stop_every=stop_every)
+        value = cut.apply(variables, {"x": seen.reshape(-1, 3)}, network.init_rnn_state(ROWS), None, seat.ravel())[2]
+        return value.reshape(4, ROWS)[-1].sum()
+
+    slopes = jax.jit(jax.grad(last_value), static_argnums=1)
+    reaches = {every: np.any(np.asarray(slopes(seen, every)), axis=(1, 2)).tolist() for every in (0, 2)}
+    assert reaches == {0: [True] * 4, 2: [False, False, True, True]}
+
+
+def test_a_switch_is_one_seat_after_the_other():
+    """What is told sorted by seats is what each seat tells alone, and the other's memory waits for its turn."""
+    network, alone = of_numbers(2, switch=True), of_numbers(1)
+    seen, done, _ = sequence()
+    switch = np.zeros((TIMES, ROWS), bool)
+    for row, time in enumerate((0, 2, 3)):
+        switch[time, row] = True  # the last row never changes
+    variables, memory = new_variables(alone, KEY), some_memory(network)
+    new, logits, value, _ = asking(network)(variables, {"x": seen.reshape(-1, 3)}, memory, done.ravel(), switch.ravel())
+    logits, value = logits.reshape(TIMES, ROWS, -1), value.reshape(TIMES, ROWS, -1)
+    for row, time in enumerate((0, 2, 3, TIMES)):
+        for part, seat in ((slice(0, time), 0), (slice(time, TIMES), 1)):
+            own = (jax.tree.map(lambda leaf, row=row: leaf[row : row + 1], memory[seat]),)
+            if part.start < part.stop:
+                own, told, worth, _ = asking(alone)(
+                    variables, {"x": seen[part, row]}, own, done[part, row], np.zeros(part.stop - part.start, np.int32)
+                )
+                close([logits[part, row], value[part, row]], [told, worth])
+            close(jax.tree.map(lambda leaf, row=row: leaf[row : row + 1], new[seat]), own[0])
+
+
+def test_others_are_heard_from_the_next_seat_on():
+    said = tuple(jnp.full((1, 1), 10.0 * seat) for seat in (1, 2, 3))
+    words = jnp.array([[[1.0]], [[2.0]], [[3.0]]])
+    done, seat = jnp.array([[False], [False], [True]]), jnp.array([[1], [0], [2]])
+    last, heard = others(said, words, done, seat)
+    np.testing.assert_array_equal(heard[:, 0], [[30, 10], [1, 30], [0, 0]])
+    np.testing.assert_array_equal([leaf[0, 0] for leaf in last], [0, 0, 3])
+
+
+def hiding():
+    """A number that both see, and two cards that only the critic may."""
+    secret = Entities("secret", 2, (Field("secret", (), "category", (0.0,), (3.0,), share=1),), positions=True)
+    return dataclasses.replace(NUMBERS, shown=(*NUMBERS.shown, Shown("secret", (2,), "int8")), hidden=(secret,))
+
+
+def test_hidden_fields_reach_the_critic_and_never_the_actor():
+    network = RNNAgent(hiding(), small(oppo_info=True), 1, Discrete(3), seats=2)
+    seen, _, seat = sequence()
+    variables, memory = new_variables(network, KEY), some_memory(network)
+    x = {"x": seen[0], "secret": np.zeros((ROWS, 2), np.int8)}
+    new, logits, value, _ = asking(network)(variables, x, memory, None, seat[0])
+    told, other, worth, _ = asking(network)(variables, {**x, "secret": x["secret"] + 3}, memory, None, seat[0])
+    np.testing.assert_array_equal(other, logits)
+    close(told, new, atol=0)
+    assert (abs(worth - value) > 1e-4).all()
+    with pytest.raises(LudusError, match="lacks secret"):
+        asking(network)(variables, {"x": seen[0]}, memory, None, seat[0])
+    blind = RNNAgent(hiding(), SMALL, 1, Discrete(3), seats=2)
+    assert asking(blind)(new_variables(blind, KEY), {"x": seen[0]}, blind.init_rnn_state(ROWS), None, seat[0])
+
+
+def test_the_critic_hears_the_other_seat_and_the_actor_does_not():
+    network = of_numbers(2, oppo_info=True)
+    seen, _, _ = sequence()
+    variables, (mine, theirs) = new_variables(network, KEY), some_memory(network)
+    given = {"x": seen[0]}, None, np.zeros(ROWS, np.int32)
+    x, done, seat = given
+    _, logits, value, _ = asking(network)(variables, x, (mine, theirs), done, seat)
+    _, other, worth, _ = asking(network)(variables, x, (mine, (theirs[0], theirs[1] + 1)), done, seat)
+    np.testing.assert_array_equal(other, logits)
+    assert (abs(worth - value) > 1e-4).all()
+
+
+def test_a_q_head_answers_without_a_value():
+    network = of_numbers(2, q_head=True)
+    seen, _, seat = sequence()
+    variables = new_variables(network, KEY)
+    assert "critic" not in variables["params"]
+    memory, values, valid = asking(network)(variables, {"x": seen[0]}, network.init_rnn_state(ROWS), None, seat[0])
+    assert values.shape == (ROWS, 3) and valid.shape == (ROWS,) and len(memory) == 2
+
+
+def test_batch_renormalisation_learns_statistics_in_training_only():
+    network = of_numbers(2, batch_norm=True, int_head=True)
+    seen, _, seat = sequence()
+    variables = new_variables(network, KEY)
+    given = {"x": seen[0]}, network.init_rnn_state(ROWS), None, seat[0]
+    (_, _, value, _), changed = asking(network)(variables, *given, train=True, mutable=("batch_stats",))
+    assert value.shape == (ROWS, 2) and np.isfinite(value).all()
+    steps = [leaf for leaf in jax.tree.leaves(changed) if leaf.dtype == jnp.int32]
+    assert steps and all(step == 1 for step in steps)
+    calm = asking(network)({**variables, **changed}, *given)[2]
+    assert abs(calm - asking(network)(variables, *given)[2]).max() > 1e-6
+
+
+@pytest.fixture(scope="module")
+def duel():
+    """A small network for the card duel that skips padding, its variables, and forty cards a row."""
+    network = RNNAgent(DUEL_SHAPED, small(num_layers=2, card_mask=True), 1, Discrete(24), seats=2)
+    return network, new_variables(network, KEY), random_duel(ROWS, 40)
+
+
+def asked(network, variables, x, legal=None):
+    seat = np.arange(ROWS, dtype=np.int32) % 2
+    return asking(network)(variables, x, some_memory(network), None, seat, legal=legal)
+
+
+def test_padding_can_be_cut_off_where_it_is_masked(duel):
+    network, variables, x = duel
+    cut = trimmed(DUEL_SHAPED, x)
+    assert cut["cards_"].shape == (ROWS, 64, 41)
+    close(asked(network, variables, cut), asked(network, variables, x))
+    open_eyes = network.clone(args=dataclasses.replace(network.args, card_mask=False))
+    assert abs(asked(open_eyes, variables, cut)[2] - asked(open_eyes, variables, x)[2]).max() > 1e-4
+
+
+def test_folded_ids_change_no_answer(duel):
+    network, variables, x = duel
+    ready = folded(network, variables)
+    assert jax.tree.leaves(ready["folded"])
+    close(asked(network, ready, x), asked(network, variables, x), atol=1e-6)
+    learned = jax.tree.map(lambda leaf: leaf * 1.5, variables)
+    close(folded(network, {**ready, **learned}), folded(network, learned), atol=0)
+    plain = of_numbers()
+    own = new_variables(plain, KEY)
+    assert jax.tree.structure(folded(plain, own)) == jax.tree.structure(own)
+
+
+def test_gradients_reach_all_of_the_duel(duel):
+    network, variables, x = duel
+    seat = np.arange(ROWS, dtype=np.int32) % 2
+    (_, (_, logits, _, valid)), slopes = graded(network)[0](variables, x, some_memory(network), seat, None)
+    assert not dead(slopes)
+    np.testing.assert_array_equal(logits == ILLEGAL, x["actions_"][..., 3] == 0)
+    assert valid.all()
+    frozen = network.clone(args=dataclasses.replace(network.args, freeze_id=True))
+    _, slopes = graded(frozen)[0](variables, x, some_memory(network), seat, None)
+    assert dead(slopes) == ["['encoder']['ids']"]
+
+
+def test_the_duel_says_when_it_is_over_and_what_is_legal(duel):
+    network, variables, x = duel
+    over = {**x, "global_": x["global_"].copy()}
+    over["global_"][1, 22] = 1
+    legal = np.arange(24)[None] < np.array([[1], [3], [8], [24]])
+    _, logits, value, valid = asked(network, variables, over, legal)
+    np.testing.assert_array_equal(valid, [True, False, True, True])
+    np.testing.assert_array_equal(logits == ILLEGAL, ~legal)
+    empty = {**x, "actions_": np.zeros_like(x["actions_"]), "h_actions_": np.zeros_like(x["h_actions_"])}
+    empty["cards_"] = np.zeros_like(x["cards_"])
+    _, logits, value, _ = asked(network, variables, empty)
+    assert (logits == ILLEGAL).all() and np.isfinite(value).all()
+
+
+def test_an_id_beyond_the_table_is_no_nan(duel):
+    network, variables, x = duel
+    broken = {**x, "cards_": np.where(x["cards_"] > 0, 255, 0).astype(np.uint8)}
+    _, logits, value, _ = asked(network, variables, broken)
+    assert np.isfinite(logits).all() and np.isfinite(value).all()
+
+
+def test_one_row_of_the_duel_knows_nothing_of_another(duel):
+    network, variables, x = duel
+    other = {name: array.copy() for name, array in x.items()}
+    for name, array in random_duel(ROWS, 40, seed=9).items():
+        other[name][2] = array[2]
+    (_, logits, value, _), (_, told, worth, _) = (asked(network, variables, seen) for seen in (x, other))
+    close(
+        [np.delete(part, 2, axis=0) for part in (logits, value)], [np.delete(part, 2, axis=0) for part in (told, worth)]
+    )
+    assert abs(value[2] - worth[2]) > 1e-4
+
+
+def test_bfloat16_is_close_to_float32(duel):
+    network, variables, x = duel
+    rough = network.clone(dtype=jnp.bfloat16)
+    memory, logits, value, _ = asked(rough, variables, x)
+    _, exact, worth, _ = asked(network, variables, x)
+    assert logits.dtype == value.dtype == jnp.float32
+    np.testing.assert_allclose(value, worth, atol=0.1 * np.abs(worth).max() + 0.05)
+    legal = exact > ILLEGAL
+    np.testing.assert_allclose(np.where(legal, logits, 0), np.where(legal, exact, 0), atol=0.01)
+    again = asking(rough)(variables, x, memory, None, np.zeros(ROWS, np.int32))[0]
+    assert jax.tree.map(lambda leaf: leaf.dtype, again) == jax.tree.map(lambda leaf: leaf.dtype, memory)
+
+
+def test_the_default_network_is_of_the_documented_size():
+    network = RNNAgent(DUEL_SHAPED, ModelArgs(), 1, Discrete(24), seats=2)
+    assert abs(total_params(network) / 4_343_242 - 1) < 0.03
+    rwkv = RNNAgent(DUEL_SHAPED, ModelArgs(rnn_type="rwkv"), 1, Discrete(24), seats=2)
+    assert abs(total_params(rwkv) / 4_641_994 - 1) < 0.03
+    two_seats_of_two_vectors = 2 * 2 * 512 * 4 / 1e6
+    assert memory_usage(network, 10) - memory_usage(network) == pytest.approx(10 * two_seats_of_two_vectors)
+    assert memory_usage(network) == pytest.approx(total_params(network) * 4 / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("network", "rows", "memories", "seat", "sentence"),
+    [
+        (of_numbers(2), 4, 2, None, "say which seat is to move"),
+        (of_numbers(2), 4, 1, 0, "there are 1 memories for 2 seats"),
+        (of_numbers(2), 6, 2, 0, "a batch of 6 is not a number of steps of 4 rows"),
+        (of_numbers(3), 4, 3, True, "there are 3 memories; pass the seat's number"),
+        (of_numbers(1, oppo_info=True), 4, 1, 0, "this game has neither"),
+        (of_numbers(3, switch=True), 4, 3, 0, "switch is for sequences of two seats"),
+        (RNNAgent(NUMBERS, small(q_head=True), 1, Continuous((0.0,), (1.0,))), 4, 1, 0, "actions are continuous"),
+    ],
+)
+def test_what_does_not_fit_is_said(network, rows, memories, seat, sentence):
+    x = {"x": np.zeros((rows, 3), np.float32)}
+    main = None if seat is None else np.full(rows, seat)
+    with pytest.raises(LudusError) as error:
+        network.init(KEY, x, network.init_rnn_state(4)[:memories], switch_or_main=main)
+    assert sentence in str(error.value)
+
+
+def test_wrong_shapes_are_said():
+    network = of_numbers(1)
+    with pytest.raises(LudusError, match="x has the shape"):
+        network.init(KEY, {"x": np.zeros((4, 2), np.float32)}, network.init_rnn_state(4))

@@ -1,0 +1,77 @@
+"""Curiosity: a target that never learns, a predictor that does, and less of it for what was seen."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ludus import games
+from ludus.agents.networks.layout import layout_of
+from ludus.agents.networks.rnd import RNDModel
+from ludus.bench.inference import DUEL_SHAPED, random_duel
+from ludus.pool import Pool
+from ludus.types import LudusError
+
+KEY = jax.random.key(0)
+
+
+def model_of(name, **more):
+    game = games.load(name)
+    return RNDModel(layout_of(game.rules.OBSERVATION, game.spec), channels=16, outputs=8, **more)
+
+
+def surprise(model, variables, x):
+    """[B] how far the prediction is from the target."""
+    prediction, target = model.apply(variables, x)
+    return jnp.square(prediction - target).mean(axis=-1)
+
+
+def seen_in(name, seed, rows=8):
+    pool = Pool(name, rows, seed, threads=1)
+    pool.play_randomly(3, seed)
+    return {field: array[:rows] for field, array in pool.step.observation.items()}
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_every_game_can_surprise(name):
+    model, x = model_of(name), seen_in(name, 1)
+    variables = jax.jit(model.init)(KEY, x)
+    prediction, target = model.apply(variables, x)
+    assert prediction.shape == target.shape == (8, 8)
+    assert np.isfinite(prediction).all() and np.isfinite(target).all()
+    assert target.std(axis=0).max() > 1e-3  # what looks different has different targets
+
+
+def test_only_the_predictor_learns():
+    model, x = model_of("tictactoe"), seen_in("tictactoe", 1)
+    variables = jax.jit(model.init)(KEY, x)
+    slopes = jax.jit(jax.grad(lambda variables: surprise(model, variables, x).sum()))(variables)["params"]
+    for name, part in slopes.items():
+        moved = [bool(np.any(leaf)) for leaf in jax.tree.leaves(part)]
+        assert all(moved) if name.startswith("predictor") else not any(moved), name
+
+
+def test_what_was_seen_surprises_less_than_what_was_not():
+    model, x = model_of("cartpole"), {"motion": np.zeros((8, 4), np.float32)}
+    new = {"motion": np.full((8, 4), 3.0, np.float32)}
+    variables = jax.jit(model.init)(KEY, x)
+    slope = jax.jit(jax.grad(lambda variables: surprise(model, variables, x).mean()))
+    before = surprise(model, variables, x).mean()
+    for _ in range(60):
+        variables = jax.tree.map(lambda leaf, change: leaf - 0.03 * change, variables, slope(variables))
+    after, unseen = (surprise(model, variables, seen).mean() for seen in (x, new))
+    assert after < before / 10 and after < unseen / 10
+
+
+def test_a_table_of_ids_keeps_its_numbers():
+    model = RNDModel(DUEL_SHAPED, channels=16, outputs=4, embedding_shape=(999, 8))
+    x = random_duel(2, 12)
+    variables = jax.jit(model.init)(KEY, x)
+    slopes = jax.jit(jax.grad(lambda variables: surprise(model, variables, x).sum()))(variables)["params"]
+    assert not np.any(slopes["predictor_encoder"]["ids"])
+    assert np.any(slopes["predictor_encoder"]["entities"]["cards_"]["id"]["Dense_0"]["kernel"])
+
+
+def test_wrong_shapes_are_said():
+    with pytest.raises(LudusError, match="board has the shape"):
+        model_of("tictactoe").init(KEY, {"board": np.zeros((2, 4), np.int8)})
