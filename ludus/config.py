@@ -35,7 +35,7 @@ class Run(Generic[Settings]):
 
     game: Annotated[str, tyro.conf.Positional]
     """what is played: tictactoe, gymnasium:Taxi-v4, discretize:cartpole(bins=8)"""
-    settings: Settings
+    settings: Annotated[Settings, tyro.conf.arg(name="")]
     """of the algorithm"""
     steps: int = 10_000_000
     """decisions to learn from, in all"""

@@ -12,27 +12,29 @@ from ludus.types import LudusError
 
 @app.command
 def bench(
-    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect", "tabular"], tyro.conf.Positional],
+    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train"], tyro.conf.Positional],
     /,
     game: str | None = None,
     rows: int = 2048,
     rounds: int = 5,
+    only: tuple[str, ...] = (),
     json: bool = False,
 ) -> None:
     """Measure, with a table or one JSON object.
 
     Args:
         suite: What to measure: stepping, start-up, Gymnasium's vector interface beside ours, the
-            perfect player, or tabular learning.
+            perfect player, tabular learning, or deep learning (train; half an hour if not told --only).
         game: Only this game.
         rows: How many games at once.
         rounds: How many rounds; the median counts.
+        only: Of train, only the parts whose names begin so: cartpole, car, recall, …
         json: Print one JSON object instead of a table.
     """
     from ludus import bench as benchmarks
 
     with progress_bar() as tell:
-        results = list(_suite(suite, game, rows, rounds, tell))
+        results = list(_suite(suite, game, rows, rounds, only, tell))
     if json:
         print_json(benchmarks.as_json(results))
         return
@@ -40,11 +42,15 @@ def bench(
         print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
 
 
-def _suite(suite: str, game: str | None, rows: int, rounds: int, tell: Any) -> Any:
+def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Any) -> Any:
     from ludus.bench import gymnasium, perfect, pool, startup, tabular
 
     if rounds < 1:
         raise LudusError(f"a benchmark needs at least one round, not {rounds}")
+    if suite == "train":
+        from ludus.bench import training
+
+        return training.suite(only, rounds, tell)
     if suite == "pool":
         return pool.suite(game, rows, rounds, tell)
     if suite == "startup":

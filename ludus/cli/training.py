@@ -90,19 +90,30 @@ def _run_kind(algorithm: str) -> Any:
     from ludus.config import Run
 
     generic: Any = Run
-    prefixless: Any = tyro.conf.OmitArgPrefixes
-    return prefixless[generic[algorithms.settings_kind(algorithm)]]
+    return generic[algorithms.settings_kind(algorithm)]
 
 
 def _game_of(arguments: list[str]) -> str | None:
-    """The first word that is neither a flag nor the value of one; all flags but --help have a value."""
-    before = ""
+    """The first word that is neither a flag nor the value of one; switches have none."""
+    before, switches = "", _switches()
     for word in arguments:
-        valued = before.startswith("--") and before != "--help" and "=" not in before
+        valued = before.startswith("--") and before not in switches and "=" not in before
         if not word.startswith("-") and not valued:
             return word
         before = "" if valued else word
     return None
+
+
+def _switches() -> set[str]:
+    """Every flag that is on or off."""
+    from ludus.agents.networks.arguments import MLPArgs, ModelArgs
+    from ludus.algorithms.ppo import PPO
+
+    found = {"--help"}
+    for prefix, kind in (("", PPO), ("mlp.", MLPArgs), ("model.", ModelArgs)):
+        names = [field.name.replace("_", "-") for field in dataclasses.fields(kind) if field.type == "bool"]
+        found |= {f"--{prefix}{sign}{name}" for name in names for sign in ("", "no-")}
+    return found
 
 
 def _value_of(flag: str, arguments: list[str]) -> str | None:

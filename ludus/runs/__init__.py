@@ -62,12 +62,16 @@ def settle(run: Run[Any]) -> Run[Any]:
     """The run with every choice made that was left to us; a sentence if the game will not do."""
     run = replace(run, workers=count_workers(run))
     craft = craft_of(run.settings)
+    craft.prepare(run)
     pool = open_pool(run.game, 1, run.seed, threads=1)
     try:
         craft.begin(run.settings, craft.agent_for(run.settings, pool), run.seed)
-        return replace(run, game=identity_of(pool).full_name, chunk=craft.chunk(run, pool))
+        settled = replace(run, game=identity_of(pool).full_name, chunk=craft.chunk(run, pool))
     finally:
         pool.close()
+    if run.settings.DEEP:  # a runtime or an opponent that will not do is refused before there is a folder
+        open_source(run.runtime, job_of(settled)).close()
+    return settled
 
 
 def carry_out(

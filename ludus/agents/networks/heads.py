@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.transformer import EncoderLayer, Film
 
 Array = jax.Array
@@ -22,7 +23,7 @@ LOG_DEVIATIONS = (-5.0, 2.0)
 """The narrowest and the widest Gaussian that a policy may have."""
 
 leaky = partial(nn.leaky_relu, negative_slope=0.1)
-nearly_uniform = nn.initializers.orthogonal(0.01)
+nearly_uniform = orthogonal(0.01)
 
 
 class MLP(nn.Module):
@@ -112,7 +113,7 @@ class Critic(nn.Module):
     def __call__(self, x: Array) -> Array:
         kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
         x = MLP(self.channels, **kinds)(x)
-        return nn.Dense(self.outputs, kernel_init=nn.initializers.orthogonal(1.0), **kinds)(x).astype(jnp.float32)
+        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds)(x).astype(jnp.float32)
 
 
 class BatchRenorm(nn.Module):
@@ -196,4 +197,4 @@ class CrossCritic(nn.Module):
         x = renorm()(x, train)
         for width in self.channels:
             x = renorm()(nn.relu(nn.Dense(width, use_bias=False, **kinds)(x)), train)
-        return nn.Dense(self.outputs, kernel_init=nn.initializers.orthogonal(1.0), **kinds)(x).astype(jnp.float32)
+        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds)(x).astype(jnp.float32)

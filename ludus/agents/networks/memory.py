@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.transformer import GLU, RMSNorm, attend, head_width, heads_for, rotary
 from ludus.types import LudusError
 
@@ -37,9 +38,9 @@ def cell_of(
     check_memory(kind, channels, head_size, length)
     kinds: dict[str, Any] = {"dtype": dtype, "param_dtype": param_dtype}
     if kind == "lstm":
-        return nn.OptimizedLSTMCell(channels, recurrent_kernel_init=nn.initializers.orthogonal(), **kinds)
+        return nn.OptimizedLSTMCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
     if kind == "gru":
-        return nn.GRUCell(channels, recurrent_kernel_init=nn.initializers.orthogonal(), **kinds)
+        return nn.GRUCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
     if kind == "rwkv":
         return RWKV(channels, head_size, **kinds)
     if kind == "transformer":

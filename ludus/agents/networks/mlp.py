@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from ludus.agents.networks.arguments import MLPArgs
 from ludus.agents.networks.encoders import indices_of, one_hot, scaled, tokens_of
 from ludus.agents.networks.heads import GaussianActor, masked
+from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.layout import Field, Layout, check_shapes
 from ludus.types import Continuous, Discrete, LudusError
 
@@ -28,7 +29,6 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "silu": nn.silu,
     "gelu": nn.gelu,
 }
-orthogonal = nn.initializers.orthogonal
 
 
 class MLPAgent(nn.Module):

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 from ludus.agents.networks.arguments import EncoderArgs
 from ludus.agents.networks.encoders import Encoder, kinds_of
 from ludus.agents.networks.heads import MLP
+from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.layout import Layout, check_shapes
 
 Array = jax.Array
-orthogonal = nn.initializers.orthogonal
 
 
 class RNDModel(nn.Module):

@@ -42,6 +42,8 @@ class PPO:
     """how often a rollout is learned from"""
     minibatches: int = 4
     """parts of the rows that each epoch learns from, one after the other; sequences stay whole"""
+    pieces: int = 1
+    """parts of a minibatch that are reckoned one after the other, on each device: the same gradient in less memory"""
     learning_rate: str = "0.0003"
     """of Adam: a number, or a schedule over steps like linear(0.001, 0, 2000000)"""
     max_gradient: float = 0.5
@@ -102,7 +104,7 @@ class PPO:
     def __post_init__(self) -> None:
         for text in (self.learning_rate, self.entropy):
             schedules.parse(text)
-        for name in ("length", "epochs", "minibatches", "past_every", "past_kept"):
+        for name in ("length", "epochs", "minibatches", "pieces", "past_every", "past_kept"):
             if getattr(self, name) < 1:
                 raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
         for name in ("discount", "trace", "novelty_discount", "novelty_share"):
@@ -114,7 +116,7 @@ class PPO:
         for name in ("clip", "max_gradient", "rho_clip", "c_clip"):
             if not getattr(self, name) > 0:
                 raise LudusError(f"{name} is above 0, not {getattr(self, name):g}")
-        if self.dual_clip != 0.0 and self.dual_clip <= 1.0:
+        if self.dual_clip != 0.0 and not self.dual_clip > 1.0:
             raise LudusError(f"dual_clip is above 1, or 0 for none, not {self.dual_clip:g}")
         if self.burn_in >= self.length:
             raise LudusError(f"burn_in is less than the length of a rollout, {self.length}, not {self.burn_in}")
@@ -134,8 +136,9 @@ class PPO:
 
     def update(self, agent: Any, learner: Any, rollout: Rollout) -> tuple[Any, dict[str, float]]:
         """Learn from a rollout; see `learning.py`."""
-        from ludus.algorithms.ppo import learning
+        from ludus.algorithms.ppo import ahead, learning
 
+        ahead.wait()
         return learning.update(self, agent, learner, rollout)
 
     def rates(self, steps: int) -> dict[str, float]:

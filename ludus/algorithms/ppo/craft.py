@@ -13,10 +13,15 @@ import numpy as np
 from ludus import checkpoint
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
-from ludus.algorithms.ppo import PPO
-from ludus.algorithms.ppo.learning import Learner, State, check_rows, start
+from ludus.algorithms.ppo import PPO, ahead
+from ludus.algorithms.ppo.learning import Learner, State, check_rows, everywhere, start
 from ludus.bridges import AnyPool
 from ludus.types import Array, LudusError
+
+
+def prepare(run: Any) -> None:
+    """Begin what takes long, while the game is opened."""
+    ahead.start(run)
 
 
 def chunk(run: Any, pool: AnyPool) -> int:
@@ -24,7 +29,7 @@ def chunk(run: Any, pool: AnyPool) -> int:
     decisions: int = run.settings.length * run.rows
     if run.chunk not in (0, decisions):
         raise LudusError(f"an update learns from rows x length = {decisions} decisions; change those instead of chunk")
-    check_rows(run.settings, run.rows * run.workers * pool.spec.views)
+    check_rows(run.settings, run.rows, run.workers * pool.spec.views)
     return decisions
 
 
@@ -66,7 +71,7 @@ def resumed(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, A
     ]
     agent_variables, curiosity, optimiser = jax.tree.map(jnp.asarray, parts)
     state = State(agent_variables, curiosity, optimiser, jnp.int32(counters[2]))
-    return Learner(state, seed, int(counters[0]), int(counters[1]))
+    return Learner(everywhere(settings, state), seed, int(counters[0]), int(counters[1]))
 
 
 def rates(run: Any, chunks: int) -> dict[str, float]:

@@ -7,6 +7,7 @@ and every device ends with the same parameters. Schulman et al. 2017, https://ar
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -83,7 +84,13 @@ def start(settings: PPO, agent: DeepAgent, seed: int) -> Learner:
     variables = agent.init(agent.spec, seed)
     curiosity = novelty.start(agent, seed) if settings.curious else ()
     optimiser = optimiser_of(settings).init(learned(variables, curiosity))
-    return Learner(State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32)), seed, 0, 0)
+    return Learner(everywhere(settings, State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32))), seed, 0, 0)
+
+
+def everywhere(settings: PPO, state: State) -> State:
+    """A state on all devices that learn, where an update leaves it: elsewhere all would be compiled twice."""
+    placed: State = jax.device_put(state, NamedSharding(mesh_of(settings.devices), PartitionSpec()))
+    return placed
 
 
 def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> tuple[Learner, dict[str, float]]:
@@ -101,13 +108,30 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
     return Learner(state, learner.seed, steps, episodes), told | rates | means(played) | rollout.notes
 
 
-def check_rows(settings: PPO, rows: int) -> None:
-    """A sentence where the rows cannot be dealt evenly."""
-    parts = len(devices.learners(settings.devices)) * settings.minibatches
-    if rows % parts:
+def compile_update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> None:
+    """Have the update compiled for rollouts of these shapes; `rollout` may be shapes alone."""
+    mesh = mesh_of(settings.devices)
+    batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory, ())
+    state = jax.tree.map(lambda array: on(array.sharding, array), learner.state)
+    parts = jax.tree.map(lambda array, spec: on(NamedSharding(mesh, spec), array), batch, placed(batch))
+    rates = {name: np.float32(rate) for name, rate in settings.rates(0).items()}
+    _program(settings, agent, mesh).lower(state, parts, rates, np.uint32(0)).compile()
+
+
+def on(sharding: NamedSharding, array: Any) -> Any:
+    """The shape of an array that lies there."""
+    like: Any = jax.ShapeDtypeStruct  # JAX has no types for it
+    return like(array.shape, jax.dtypes.canonicalize_dtype(array.dtype), sharding=sharding)
+
+
+def check_rows(settings: PPO, rows: int, copies: int = 1) -> None:
+    """A sentence where the rows, of which every actor and every seat that acts at once has a copy, cannot be dealt."""
+    parts = len(devices.learners(settings.devices)) * settings.minibatches * settings.pieces
+    if rows * copies % parts:
+        step = parts // math.gcd(parts, copies)
         raise LudusError(
-            f"{rows} rows cannot be dealt evenly to {settings.minibatches} minibatches on "
-            f"{parts // settings.minibatches} devices; take {rows + -rows % parts} rows, or other minibatches"
+            f"{rows * copies} rows cannot be dealt evenly to {settings.minibatches} minibatches of {settings.pieces} "
+            f"on {len(devices.learners(settings.devices))} devices; take --rows {rows + -rows % step}, or other parts"
         )
 
 
@@ -134,14 +158,14 @@ def placed(batch: Batch) -> Batch:
 def _program(settings: PPO, agent: DeepAgent, mesh: Mesh) -> Any:
     """The compiled update, the same on all devices of the mesh."""
 
-    def everywhere(state: State, batch: Batch, rates: Any, seed: Array) -> Any:
+    def update_all(state: State, batch: Batch, rates: Any, seed: Array) -> Any:
         on_one = functools.partial(learn, settings, agent)
         whole, parts = PartitionSpec(), placed(batch)
         return jax.shard_map(
             on_one, mesh=mesh, in_specs=(whole, parts, whole, whole), out_specs=whole, check_vma=False
         )(state, batch, rates, seed)
 
-    return jax.jit(everywhere)
+    return jax.jit(update_all)
 
 
 def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: Any, seed: Array) -> tuple[State, Any]:
@@ -165,8 +189,12 @@ def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: An
 
 
 def settled(before: State, after: State, metrics: Any) -> tuple[State, Any]:
-    """The new state if all its numbers are numbers, else the one before; `finite` tells which."""
-    finite = functools.reduce(jnp.logical_and, [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(after)])
+    """The new state if all its numbers are numbers, else the one before; `finite` tells which.
+
+    The metrics are asked too: an update that stops because its KL is none leaves the state as it was.
+    """
+    numbers = jax.tree.leaves((after, metrics))
+    finite = functools.reduce(jnp.logical_and, [jnp.isfinite(leaf).all() for leaf in numbers])
     state = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, before)
     return state, metrics | {"finite": finite.astype(jnp.float32)}
 
@@ -174,10 +202,8 @@ def settled(before: State, after: State, metrics: Any) -> tuple[State, Any]:
 def minibatch(settings: PPO, agent: DeepAgent, batch: Batch, fixed: Any, rates: Any, carry: Any, now: Any) -> Any:
     """Follow the gradient of some rows, unless the policy has moved far enough."""
     (state, moving), (rows, key) = carry, now
-    part, estimated = some_rows(batch, rows), jax.tree.map(lambda array: array[:, rows], fixed)
     parameters = learned(state.agent, state.curiosity)
-    objective = functools.partial(loss_of, settings, agent, state, part, estimated, rates, key)
-    gradient, (told, statistics) = jax.grad(objective, has_aux=True)(parameters)
+    gradient, told, statistics = gradient_of(settings, agent, state, parameters, batch, fixed, rates, rows, key)
     gradient, told = total(gradient), total(told)
     changes, optimiser = optimiser_of(settings).update(gradient, state.optimiser, parameters)
     changes = jax.tree.map(lambda change: -rates["learning_rate"] * change, changes)
@@ -187,13 +213,44 @@ def minibatch(settings: PPO, agent: DeepAgent, batch: Batch, fixed: Any, rates: 
         moving = moving & (told["kl"] <= settings.kl_stop)
         stepped = jax.tree.map(lambda new, old: jnp.where(moving, new, old), stepped, state)
         told["moving"] = moving.astype(jnp.float32)
-    return (stepped, moving), told | {"gradient": optax.global_norm(gradient)}
+    return (stepped, moving), told | {"gradient": length_of(gradient)}
+
+
+def gradient_of(
+    settings: PPO, agent: DeepAgent, state: State, parameters: Any, batch: Batch, fixed: Any, rates: Any, rows: Array,
+    key: Array,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Gradient, metrics and statistics of some rows: at once, or piece by piece and summed, in less memory."""
+    valid = returns.valid_steps(batch.steps.first)[settings.burn_in :, rows]
+    counts = total(valid.sum()), total((valid & batch.own[settings.burn_in :, rows]).sum())
+
+    def piece(rows: Array, key: Array) -> tuple[Any, Any, Any]:
+        part, estimated = some_rows(batch, rows), jax.tree.map(lambda array: array[:, rows], fixed)
+        objective = functools.partial(loss_of, settings, agent, state, part, estimated, rates, counts, key)
+        gradient, (told, statistics) = jax.grad(objective, has_aux=True)(parameters)
+        return gradient, told, statistics
+
+    if settings.pieces == 1:
+        return piece(rows, key)
+
+    def add(sums: Any, now: Any) -> tuple[Any, Any]:
+        gradient, told, statistics = piece(*now)
+        return jax.tree.map(jnp.add, sums, (gradient, told)), statistics
+
+    pieces = rows.reshape(settings.pieces, -1), jax.random.split(key, settings.pieces)
+    nothing = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), jax.eval_shape(piece, pieces[0][0], key)[:2])
+    (gradient, told), statistics = jax.lax.scan(add, nothing, pieces)
+    return gradient, told, jax.tree.map(lambda array: array.mean(axis=0), statistics)
 
 
 def loss_of(
-    settings: PPO, agent: DeepAgent, state: State, part: Batch, fixed: Any, rates: Any, key: Array, parameters: Any
-) -> tuple[Array, Any]:
-    """What is made small, and the numbers worth watching: summed over the devices, means over all rows."""
+    settings: PPO, agent: DeepAgent, state: State, part: Batch, fixed: Any, rates: Any, counts: Any, key: Array,
+    parameters: Any,
+) -> tuple[Array, Any]:  # fmt: skip
+    """What is made small, and the numbers worth watching: summed over pieces and devices, they are means.
+
+    `counts` are the steps that count in all pieces on all devices, and those of them that were decided by the agent.
+    """
     variables = {**state.agent, "params": parameters["agent"]}
     part, fixed = after_burn_in(settings, agent, variables, part, fixed)
     shown = part.steps if fixed is None else first_steps(part.steps)
@@ -201,11 +258,12 @@ def loss_of(
     policy, value = decided(judged, part.own.shape[0])
     log_prob = distributions.log_prob(policy, part.decisions.action)
     if fixed is None:
-        ratio = jnp.exp(losses.log_ratio(log_prob, part.decisions.log_prob))
+        # What an opponent did was never the agent's to decide: it is part of the world, as it was met.
+        ratio = jnp.where(part.own, jnp.exp(losses.log_ratio(log_prob, part.decisions.log_prob, part.own)), 1.0)
         fixed = estimate(settings, agent, part, judged.value, jax.lax.stop_gradient(ratio))
     valid = returns.valid_steps(part.steps.first)
     own = valid & part.own
-    mine, ours = share_of(own), share_of(valid)
+    ours, mine = (weights.sum() / jnp.maximum(count, 1) for weights, count in zip((valid, own), counts, strict=True))
     actor = mine * surrogate(settings, log_prob, part.decisions.log_prob, fixed.advantage, own)
     critic = ours * value_loss(settings, value, part.decisions.value[:-1], fixed.target, valid)
     undecided = mine * losses.entropy_bonus(distributions.entropy(policy), own)
@@ -220,7 +278,8 @@ def loss_of(
     }
     if settings.curious:
         predictor = parameters["curiosity"]
-        surprise = novelty.loss(agent, state.curiosity, predictor, part.steps, settings.novelty_share, key, total)
+        surprise = novelty.loss(agent, predictor, part.steps, settings.novelty_share, key)
+        surprise = surprise / (settings.pieces * total(1.0))
         loss, told["novelty_loss"] = loss + surprise, surprise
     return loss, (told, judged.statistics)
 
@@ -251,11 +310,6 @@ def estimate(settings: PPO, agent: DeepAgent, batch: Batch, value: Array, ratio:
     if settings.normalise:
         worth = losses.normalised(worth, returns.valid_steps(steps.first) & batch.own, total=total)
     return Estimate(worth, target)
-
-
-def share_of(weights: Array) -> Array:
-    """The part of what counts that is on this device: it makes a mean of this device's a part of the mean of all."""
-    return weights.sum() / jnp.maximum(total(weights.sum()), 1)
 
 
 def surrogate(settings: PPO, log_prob: Array, behaviour: Array, advantage: Array, weights: Array) -> Array:
@@ -320,6 +374,11 @@ def with_learned(state: State, parameters: Any, statistics: Any) -> State:
 def optimiser_of(settings: PPO) -> optax.GradientTransformation:
     """Adam behind a bound on the gradient's length; the learning rate comes with every update."""
     return optax.chain(optax.clip_by_global_norm(settings.max_gradient), optax.scale_by_adam(eps=1e-5))
+
+
+def length_of(gradient: Any) -> Array:
+    """The square root of the sum of all its squares."""
+    return jnp.sqrt(jnp.sum(jnp.array([jnp.square(part).sum() for part in jax.tree.leaves(gradient)])))
 
 
 def total(tree: Any, mean: bool = False) -> Any:

@@ -73,13 +73,11 @@ def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
     )
 
 
-def loss(
-    agent: DeepAgent, curiosity: Curiosity, predictor: Any, steps: Any, share: float, key: Array, total: Total
-) -> Array:
-    """The mean surprise of a random share of the steps; as a part of what all devices sum up."""
+def loss(agent: DeepAgent, predictor: Any, steps: Any, share: float, key: Array) -> Array:
+    """The mean surprise of a random share of the steps."""
     errors = surprise(agent, predictor, _flat(steps.observation))
     chosen = jax.random.bernoulli(key, share, errors.shape)
-    return (errors * chosen).sum() / jnp.maximum(total(chosen.sum()), 1)
+    return (errors * chosen).sum() / jnp.maximum(chosen.sum(), 1)
 
 
 def _flat(observation: Any) -> Any:

@@ -22,6 +22,10 @@ MPI_CHUNK = 2**18
 """mpiexec leaves half a second between Ctrl-C and SIGKILL, in which a chunk must end and be saved"""
 
 
+def prepare(run: Any) -> None:
+    """Nothing takes long."""
+
+
 def chunk(run: Any, pool: AnyPool) -> int:
     """Decisions of a worker between two times that the learner is heard of."""
     native = isinstance(pool, Pool) and run.settings.form == "compiled"
