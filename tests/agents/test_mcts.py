@@ -253,6 +253,23 @@ def test_a_decision_tells_shares_and_values():
     assert pool.step.mask[np.arange(3), decision.action].all()
 
 
+@pytest.mark.parametrize("name", ["connect4", "goofspiel"])
+def test_where_nothing_is_decided_nothing_is_searched(name, monkeypatch):
+    pool = Pool(name, 6, 4)
+    agent, rows, real = MCTS(simulations=60).at(pool), [], mcts.search
+    whole, _ = agent.act((), (), pool.step, 9)
+    monkeypatch.setattr(mcts, "search", lambda pool, row, *rest: rows.append(row) or real(pool, row, *rest))
+    own = np.arange(len(pool.step.seat)) % 3 == 1
+    decision, _ = agent.act((), (), pool.step._replace(discount=own.astype(np.float32)), 9)
+    assert sorted(rows) == np.flatnonzero(own).tolist()
+    for part, other in zip(decision, whole, strict=True):
+        np.testing.assert_array_equal(part[own], other[own])  # a row's search depends on no other row
+    assert pool.step.mask[np.arange(len(own)), decision.action].all()
+    assert not decision.value[~own].any() and not decision.log_prob[~own].any()
+    nobody, _ = agent.act((), (), pool.step._replace(discount=np.zeros(len(own), np.float32)), 9)
+    assert len(rows) == own.sum() and pool.step.mask[np.arange(len(own)), nobody.action].all()
+
+
 def earned(name: str) -> np.ndarray:
     """What a search earns in a game whose pool and search are given the same seed."""
     pool = Pool(name, 40, 5)

@@ -81,15 +81,21 @@ class Searcher:
     def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
         """Search every running game, on as many threads as the pool has; the result does not depend on how many.
 
+        Rows whose discount is 0 are not searched: nothing is decided there, and the answer is any legal action.
         The value is the mean return of all simulations [N, P], the probability of an action its share of the visits.
         """
         now = self.pool.step
         if step_rows(step) != step_rows(now) or not np.array_equal(step.mask, now.mask):
             raise LudusError("this step is not the newest of the pool that is searched; give pool.step to act")
+        # Every row has dice of its own, also where nothing is searched: what a row finds depends on no other.
         seeds = random.keys(int(np.random.default_rng(key).integers(2**63)), step_rows(step)).tolist()
+        rows = np.flatnonzero(np.asarray(step.discount) != 0)
         with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-search") as threads:
-            found = list(threads.map(lambda row: search(self.pool, row, self.settings, seeds[row]), range(len(seeds))))
-        return _decision(np.array([one.visits for one in found]), np.array([one.value for one in found]), now), memory
+            found = list(threads.map(lambda row: search(self.pool, row, self.settings, seeds[row]), rows.tolist()))
+        visits, value = np.zeros(now.mask.shape, np.int64), np.zeros(now.reward.shape)
+        for row, one in zip(rows.tolist(), found, strict=True):
+            visits[row], value[row] = one
+        return _decision(visits, value, now), memory
 
 
 class Found(NamedTuple):
