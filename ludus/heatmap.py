@@ -53,9 +53,9 @@ def heatmap(path: str | os.PathLike[str], names: Sequence[str], values: ArrayLik
     if target.suffix.lower() != ".png":
         raise LudusError(f'cannot write a heat map to "{target}"; let its name end in .png')
     shares = checked(names, values)
-    words = [plots._fitted(plots._drawable(name), 15, LONGEST_NAME) for name in names]
+    words = [plots.fitted(plots.drawable(name), 15, LONGEST_NAME) for name in names]
     buffer = io.BytesIO()
-    _painted(words, shares, plots._drawable(title)).save(buffer, "PNG", optimize=True)
+    _painted(words, shares, plots.drawable(title)).save(buffer, "PNG", optimize=True)
     write_whole(target, buffer.getvalue())
 
 
@@ -73,12 +73,12 @@ def layout(words: Sequence[str], titled: bool) -> Layout:
     """The sizes that these names ask for: cells large where there are few, names beside and above the square."""
     count = len(words)
     cell = max(32, min(88, 620 // count))
-    widest = round(max(plots._width(name, 15) for name in words))
+    widest = round(max(plots.text_width(name, 15) for name in words))
     upright = widest > cell - 8
     left = MARGIN + widest + 12
     top = MARGIN + 34 * titled + (widest if upright else 18) + 12
     # A square of few players is narrower than what is written around it.
-    width = max(left + count * cell + 24 + BAR + 40 + MARGIN, left + round(plots._width(FOOT, 14)) + MARGIN, 420)
+    width = max(left + count * cell + 24 + BAR + 40 + MARGIN, left + round(plots.text_width(FOOT, 14)) + MARGIN, 420)
     return Layout(left, top, cell, width, top + count * cell + 34 + MARGIN, upright)
 
 
@@ -100,8 +100,8 @@ def _painted(words: Sequence[str], shares: Array, title: str) -> Image.Image:
     canvas = Image.new("RGB", (plan.width * SMOOTHING, plan.height * SMOOTHING), BACKGROUND)
     sheet = Sheet(canvas, ImageDraw.Draw(canvas), SMOOTHING)
     if title:
-        fitted = plots._fitted(title, 21 * SMOOTHING, (plan.width - 2 * MARGIN) * SMOOTHING)
-        _write(sheet, (MARGIN, 16), fitted, 21, TITLE, "la")
+        short = plots.fitted(title, 21 * SMOOTHING, (plan.width - 2 * MARGIN) * SMOOTHING)
+        _write(sheet, (MARGIN, 16), short, 21, TITLE, "la")
     for row, name in enumerate(words):
         _, top = plan.corner(row, 0)
         _write(sheet, (plan.left - 12, top + plan.cell / 2), name, 15, TITLE, "rm")
@@ -117,7 +117,7 @@ def _paint_cell(sheet: Sheet, plan: Layout, row: int, column: int, share: float)
     left, top = plan.corner(row, column)
     if math.isnan(share):
         middle = (left + plan.cell / 2) * SMOOTHING, (top + plan.cell / 2) * SMOOTHING
-        plots._dot(sheet, *middle, 2.5 * SMOOTHING, GRID)
+        plots.dot(sheet, *middle, 2.5 * SMOOTHING, GRID)
         return
     box = [edge * SMOOTHING for edge in (left + 1, top + 1, left + plan.cell - 1, top + plan.cell - 1)]
     fill = color(share)
@@ -134,8 +134,8 @@ def _paint_head(sheet: Sheet, plan: Layout, column: int, name: str) -> None:
         _write(sheet, (middle, plan.top - 10), name, 15, TITLE, "ms")
         return
     # Written on a strip of its own, which is then turned.
-    strip = Image.new("RGB", (round(plots._width(name, 15 * SMOOTHING)) + 4, 20 * SMOOTHING), BACKGROUND)
-    plots._text(Sheet(strip, ImageDraw.Draw(strip), SMOOTHING), (2, 10 * SMOOTHING), name, 15, TITLE, "lm")
+    strip = Image.new("RGB", (round(plots.text_width(name, 15 * SMOOTHING)) + 4, 20 * SMOOTHING), BACKGROUND)
+    plots.write(Sheet(strip, ImageDraw.Draw(strip), SMOOTHING), (2, 10 * SMOOTHING), name, 15, TITLE, "lm")
     turned = strip.transpose(Image.Transpose.ROTATE_90)
     place = round((middle - 10) * SMOOTHING), (plan.top - 10) * SMOOTHING - turned.height
     sheet.canvas.paste(turned, place)
@@ -156,4 +156,4 @@ def _paint_scale(sheet: Sheet, plan: Layout, count: int) -> None:
 
 def _write(sheet: Sheet, place: tuple[float, float], words: str, size: float, ink: str, anchor: str) -> None:
     """Words at a place in pixels of the finished picture."""
-    plots._text(sheet, (place[0] * SMOOTHING, place[1] * SMOOTHING), words, size, ink, anchor)
+    plots.write(sheet, (place[0] * SMOOTHING, place[1] * SMOOTHING), words, size, ink, anchor)

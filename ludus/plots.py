@@ -104,7 +104,7 @@ def curves(
     target = pathlib.Path(path)
     if target.suffix.lower() != ".png":
         raise LudusError(f'cannot write a plot to "{target}"; let its name end in .png')
-    words = Words(_drawable(title), _drawable(x_label), _drawable(y_label))
+    words = Words(drawable(title), drawable(x_label), drawable(y_label))
     picture = _painted(_checked(series), words, _checked_size(size))
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)
@@ -168,8 +168,8 @@ def layout(given: Sequence[Curve], words: Words, size: tuple[float, float], unit
     bottom = height - unit * (36 + 24 * bool(words.x_label))
     low, high = _limits([part for curve in given for part in (curve.y, curve.low, curve.high)], margin=0.06)
     marks = ticks(low, high, max(2, int((bottom - top) / (48 * unit))))
-    left = unit * 24 + max(unit * 24, *(_width(label(mark, marks.step), 14 * unit) for mark in marks.values), 0)
-    right = width - unit * 28 - max([unit * 20, *(_width(value_text(end), 15 * unit) for _, end in _ends(given))])
+    left = unit * 24 + max(unit * 24, *(text_width(label(mark, marks.step), 14 * unit) for mark in marks.values), 0)
+    right = width - unit * 28 - max([unit * 20, *(text_width(value_text(end), 15 * unit) for _, end in _ends(given))])
     vertical = Axis(low, high, bottom, top, marks)
     return _horizontal([curve.x for curve in given], left, right, unit), vertical
 
@@ -180,7 +180,7 @@ def _horizontal(numbers: Sequence[Array], left: float, right: float, unit: float
     whole = all(bool((np.floor(part) == part).all()) for part in numbers)
     for count in range(max(2, int((right - left) / (80 * unit))), 0, -1):
         axis = Axis(low, high, left, right, ticks(low, high, count, whole))
-        widest = max((_width(label(mark, axis.ticks.step), 14 * unit) for mark in axis.ticks.values), default=0)
+        widest = max((text_width(label(mark, axis.ticks.step), 14 * unit) for mark in axis.ticks.values), default=0)
         if widest + 18 * unit <= axis.place(low + axis.ticks.step) - left:
             break
     return axis
@@ -219,7 +219,7 @@ def _curve(series: Series) -> Curve:
         counts = ", ".join(f"{count} {name}" for count, name in zip(lengths, ("x", "y", "low", "high"), strict=True))
         raise LudusError(f'series "{series.name}" has {counts}; give as many of each')
     order = np.argsort(x, kind="stable")[: np.isfinite(x).sum()]  # NaN comes last
-    return Curve(_drawable(series.name), *(part[order] for part in (x, y, low, high)))
+    return Curve(drawable(series.name), *(part[order] for part in (x, y, low, high)))
 
 
 def _floats(values: ArrayLike, what: str) -> Array:
@@ -259,7 +259,7 @@ def _painted(given: Sequence[Curve], words: Words, size: tuple[int, int]) -> Ima
     if not _ends(given):
         _paint_baseline(sheet, horizontal, vertical)
         middle = (horizontal.first + horizontal.last) / 2, (vertical.first + vertical.last) / 2
-        _text(sheet, middle, "no scores yet", 20, INK, "mm")
+        write(sheet, middle, "no scores yet", 20, INK, "mm")
         return canvas.reduce(SMOOTHING)
     _paint_grid(sheet, horizontal, vertical)
     thin = [_thinned(curve, horizontal) for curve in given]
@@ -303,12 +303,12 @@ def _paint_grid(sheet: Sheet, horizontal: Axis, vertical: Axis) -> None:
     for mark in vertical.ticks.values:
         y = vertical.place(mark)
         pen.line((left, _crisp(y), right, _crisp(y)), fill=GRID, width=round(unit))
-        _text(sheet, (left - 9 * unit, y), label(mark, vertical.ticks.step), 14, INK, "rm")
+        write(sheet, (left - 9 * unit, y), label(mark, vertical.ticks.step), 14, INK, "rm")
     for mark in horizontal.ticks.values:
         x, words = horizontal.place(mark), label(mark, horizontal.ticks.step)
-        half = _width(words, 14 * unit) / 2 + 3 * unit
+        half = text_width(words, 14 * unit) / 2 + 3 * unit
         pen.line((_crisp(x), top, _crisp(x), bottom), fill=GRID, width=round(unit))
-        _text(sheet, (min(max(x, half), sheet.canvas.width - half), bottom + 8 * unit), words, 14, INK, "ma")
+        write(sheet, (min(max(x, half), sheet.canvas.width - half), bottom + 8 * unit), words, 14, INK, "ma")
     _paint_baseline(sheet, horizontal, vertical)
 
 
@@ -347,7 +347,7 @@ def _paint_line(sheet: Sheet, curve: Curve, color: str, horizontal: Axis, vertic
         sheet.pen.line(_points(x, y), fill=color, width=width, joint="curve")
         radius = width / 2 if len(x) > 1 else 2.4 * sheet.unit  # a point between gaps is a dot to be seen
         for end in (0, -1):
-            _dot(sheet, x[end], y[end], radius, color)
+            dot(sheet, x[end], y[end], radius, color)
 
 
 def _paint_ends(sheet: Sheet, given: Sequence[Curve], horizontal: Axis, vertical: Axis) -> None:
@@ -359,9 +359,9 @@ def _paint_ends(sheet: Sheet, given: Sequence[Curve], horizontal: Axis, vertical
     places = _apart(wanted, 17 * unit, vertical.last, vertical.first)
     for ((x, y), color), place in zip(ends, places, strict=True):
         end = float(horizontal.place(x)), float(vertical.place(y))
-        _dot(sheet, *end, 4 * unit, color)
+        dot(sheet, *end, 4 * unit, color)
         _paint_leader(sheet, end, (horizontal.last + 8 * unit, place), color)
-        _text(sheet, (horizontal.last + 12 * unit, place), value_text(y), 15, color, "lm")
+        write(sheet, (horizontal.last + 12 * unit, place), value_text(y), 15, color, "lm")
 
 
 def _paint_leader(sheet: Sheet, start: tuple[float, float], stop: tuple[float, float], color: str) -> None:
@@ -371,7 +371,7 @@ def _paint_leader(sheet: Sheet, start: tuple[float, float], stop: tuple[float, f
         return
     for share in np.arange(12 * sheet.unit, length, 8 * sheet.unit).tolist():
         y = start[1] + (stop[1] - start[1]) * share / length
-        _dot(sheet, start[0] + share, y, 0.8 * sheet.unit, color)
+        dot(sheet, start[0] + share, y, 0.8 * sheet.unit, color)
 
 
 def _apart(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
@@ -397,17 +397,17 @@ def _paint_words(sheet: Sheet, given: Sequence[Curve], words: Words, horizontal:
     unit, width = sheet.unit, sheet.canvas.width
     room, y = width - 48 * unit, 14 * unit
     if words.title:
-        _text(sheet, (24 * unit, y), _fitted(words.title, 21 * unit, room), 21, TITLE, "la")
+        write(sheet, (24 * unit, y), fitted(words.title, 21 * unit, room), 21, TITLE, "la")
         y += 30 * unit
     for row in _legend_rows(given, width, unit):
         for x, index, name in row:
             sheet.pen.line((x, y + 10 * unit, x + 18 * unit, y + 10 * unit), COLORS[index], round(4 * unit))
-            _text(sheet, (x + 25 * unit, y + 10 * unit), name, 15, TITLE, "lm")
+            write(sheet, (x + 25 * unit, y + 10 * unit), name, 15, TITLE, "lm")
         y += 23 * unit
     label_y = vertical.last - 24 * unit
-    _text(sheet, (24 * unit, label_y), _fitted(words.y_label, 14 * unit, room), 14, INK, "la")
+    write(sheet, (24 * unit, label_y), fitted(words.y_label, 14 * unit, room), 14, INK, "la")
     middle = (horizontal.first + horizontal.last) / 2, vertical.first + 32 * unit
-    _text(sheet, middle, _fitted(words.x_label, 14 * unit, horizontal.last - horizontal.first), 14, INK, "ma")
+    write(sheet, middle, fitted(words.x_label, 14 * unit, horizontal.last - horizontal.first), 14, INK, "ma")
 
 
 def _legend_rows(given: Sequence[Curve], width: float, unit: float) -> list[list[tuple[float, int, str]]]:
@@ -416,8 +416,8 @@ def _legend_rows(given: Sequence[Curve], width: float, unit: float) -> list[list
     rows: list[list[tuple[float, int, str]]] = []
     x = math.inf
     for index, curve in enumerate(given if len(given) > 1 else ()):
-        name = _fitted(curve.name, 15 * unit, room / min(4, len(given)) - 45 * unit)
-        needed = 45 * unit + _width(name, 15 * unit)
+        name = fitted(curve.name, 15 * unit, room / min(4, len(given)) - 45 * unit)
+        needed = 45 * unit + text_width(name, 15 * unit)
         if x + needed > left + room + unit:
             rows.append([])
             x = left
@@ -426,11 +426,13 @@ def _legend_rows(given: Sequence[Curve], width: float, unit: float) -> list[list
     return rows
 
 
-def _text(sheet: Sheet, place: tuple[float, float], words: str, size: float, color: str, anchor: str) -> None:
+def write(sheet: Sheet, place: tuple[float, float], words: str, size: float, color: str, anchor: str) -> None:
+    """Words at a place of the large canvas; `size` in pixels of a plot of 960x540."""
     sheet.pen.text(place, words, font=_font(round(size * sheet.unit)), fill=color, anchor=anchor)
 
 
-def _dot(sheet: Sheet, x: float, y: float, radius: float, color: str) -> None:
+def dot(sheet: Sheet, x: float, y: float, radius: float, color: str) -> None:
+    """A filled circle, in pixels of the large canvas."""
     sheet.pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=color)
 
 
@@ -445,20 +447,21 @@ def _font(size: int) -> Any:
     return ImageFont.load_default(size)
 
 
-def _width(words: str, size: float) -> float:
+def text_width(words: str, size: float) -> float:
+    """How many pixels wide the words are at this size."""
     return float(_font(round(size)).getlength(words))
 
 
-def _fitted(words: str, size: float, room: float) -> str:
+def fitted(words: str, size: float, room: float) -> str:
     """The words, without their middle where they are too long: runs differ at their ends."""
     kept, cut = len(words), words
-    while kept and _width(cut, size) > room:
+    while kept and text_width(cut, size) > room:
         kept -= 1
         cut = words[: (kept + 1) // 2].rstrip() + "…" + words[len(words) - kept // 2 :].lstrip()
     return cut
 
 
-def _drawable(words: str) -> str:
+def drawable(words: str) -> str:
     """The words on one line in the letters that Pillow's own font has: é is e, and what has no likeness is ?."""
     plain = unicodedata.normalize("NFKD", str(words)[:400].translate(ASCII).replace("…", "..."))
     letters = (letter for letter in plain if not unicodedata.combining(letter))

@@ -298,7 +298,7 @@ def test_labels_under_the_axis_do_not_touch(values, whole, right):
     part = np.floor(values) if whole else np.array(values)
     axis = plots._horizontal([part], 50.0, float(right), 1.0)
     spans = [
-        (axis.place(mark) - plots._width(words, 14) / 2, axis.place(mark) + plots._width(words, 14) / 2)
+        (axis.place(mark) - plots.text_width(words, 14) / 2, axis.place(mark) + plots.text_width(words, 14) / 2)
         for mark in axis.ticks.values
         for words in [label(mark, axis.ticks.step)]
     ]
@@ -348,7 +348,7 @@ def test_long_names_lose_their_middle_and_the_legend_has_two_rows_at_most():
     assert len(rows) == 2
     names = [(x, name) for row in rows for x, _, name in row]
     assert all(name.startswith("long") and name.endswith(f"-{index:04}") for index, (_, name) in enumerate(names))
-    assert all(x + 25 + plots._width(name, 15) <= 960 for x, name in names)
+    assert all(x + 25 + plots.text_width(name, 15) <= 960 for x, name in names)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_long_names_lose_their_middle_and_the_legend_has_two_rows_at_most():
     ],
 )
 def test_words_use_the_letters_of_the_font(words, expected):
-    assert plots._drawable(words) == expected
+    assert plots.drawable(words) == expected
 
 
 def test_colours_are_told_apart_by_all_eyes():
