@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludus import agents, games
+from ludus import agents, evaluate, games
 from ludus.agents.perfect import tictactoe as perfect
 from ludus.pool import Pool
 from ludus.types import LudusError
@@ -78,6 +78,42 @@ def test_scripted_driver_laps_unseen_tracks():
         pool.advance(agent.act((), (), pool.step, turn)[0].action)
         finished |= pool.states["laps"] >= 1
     assert finished.mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["recall", "recall(cues=8, delay=5)"])
+def test_scripted_recall_remembers_the_cue(name):
+    agent = agents.load("scripted", name)
+    result = evaluate.score(name, agent, agent.init(None, 0), games=60, rows=16)
+    assert (result.returns == 1).all()
+
+
+def test_scripted_recall_guesses_what_it_was_not_shown():
+    pool = Pool("recall(cues=8, delay=1)", 400, 3)
+    agent = agents.load("scripted", "recall")
+    pool.advance([0] * 400)
+    pool.advance([0] * 400)
+    for memory in (agent.memory(400), ()):
+        decision, _ = agent.act((), memory, pool.step, 1)
+        assert set(decision.action.tolist()) == set(range(1, 9))
+    assert 0.05 < pool.advance(decision.action).reward.mean() < 0.25
+
+
+@pytest.mark.parametrize(("locks", "moves"), [(3, 52), (2, 36), (1, 20)])
+def test_scripted_lair_takes_the_shortest_way(locks, moves):
+    name = f"lair(locks={locks})"
+    agent = agents.load("scripted", name)
+    result = evaluate.score(name, agent, agent.init(None, 0), games=3, rows=3)
+    assert (result.returns == 1).all() and (result.lengths == moves).all()
+
+
+def test_scripted_lair_knows_the_way_from_wherever_it_was_led():
+    pool = Pool("lair", 32, 5)
+    pool.play_randomly(40)
+    assert len(np.unique(pool.states[["row", "column"]])) > 5
+    agent, found = agents.load("scripted", "lair"), np.zeros(32, bool)
+    for turn in range(120):
+        found |= pool.advance(agent.act((), (), pool.step, turn)[0].action).reward[:, 0] == 1
+    assert found.all()
 
 
 def test_wrong_names_get_a_sentence():
