@@ -1,10 +1,14 @@
 """Battles: two agents in a match of paired games, or many in a round robin with ratings.
 
-Games come in pairs: the same opening twice, with the seats swapped, so that neither gets the better cards.
+Games come in pairs: the same opening twice, with the seats swapped, so that neither gets the better cards. A person
+may be one of two: then game follows game, and what was played counts also where the person leaves early.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
 import pathlib
 import re
 import time
@@ -13,17 +17,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import agents, checkpoint, evaluate, heatmap, replays
-from ludus.agents import trained
+from ludus import agents, checkpoint, evaluate, heatmap, replays, terminal
+from ludus.agents import person, trained
+from ludus.agents.person import Left, Person
 from ludus.bridges import AnyPool, open_pool
-from ludus.evaluate.playing import Player, Tell
+from ludus.evaluate.playing import Chair, Counts, Player, Tell, by_game, decide, seated
 from ludus.pool import Pool
 from ludus.ratings import Rating, bradley_terry, elo
 from ludus.replays import Replay
+from ludus.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError
 
 ROWS = 256
+SHOWN_MOVES = 40
+"""legal moves that are listed before a person is asked"""
+ONE_OPPONENT = "a person plays one opponent at a time; name two agents, like person mcts(200)"
 MOST_AGENTS, MOST_KEPT = heatmap.MOST, 10_000
+
+
+class Talk(NamedTuple):
+    """How a person is asked and told."""
+
+    ask: terminal.Ask = input
+    tell: terminal.Tell = print
 
 
 class Battle(NamedTuple):
@@ -54,6 +70,8 @@ def game_of(kinds: Sequence[str], game: str | None) -> str:
     if game is not None:
         return game
     for kind in kinds:
+        if kind == person.NAME:
+            continue
         if "/" in kind or pathlib.Path(kind).is_dir():
             return checkpoint.read_manifest(trained.newest_in(pathlib.Path(kind))).game
     raise LudusError("none of these agents tells which game to play; add one, like --game tictactoe")
@@ -68,9 +86,12 @@ def names_of(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def battle(
-    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None
-) -> Battle:
-    """A match of two kinds of agent, as `agents.load` knows them."""
+    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None,
+    talk: Talk | None = None,
+) -> Battle:  # fmt: skip
+    """A match of two kinds of agent, as `agents.load` knows them; `person` is asked and told through `talk`."""
+    if person.NAME in kinds:
+        return _battle_in_person(game, kinds, games, seed, keep, talk or Talk())
     return _battles(game, kinds, games, seed, keep, tell, [(0, 1)])[0]
 
 
@@ -78,6 +99,8 @@ def tournament(
     game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None
 ) -> Tournament:
     """A round robin: `games` games for every two agents."""
+    if person.NAME in kinds:
+        raise LudusError(ONE_OPPONENT)
     pairs = [(one, other) for one in range(len(kinds)) for other in range(one + 1, len(kinds))]
     fought = _battles(game, kinds, games, seed, keep, tell, pairs)
     points = np.zeros((len(kinds), len(kinds)))
@@ -120,11 +143,16 @@ def save(folder: pathlib.Path, result: Battle | Tournament) -> list[pathlib.Path
 def facts(result: Battle) -> dict[str, Any]:
     """A battle as plain numbers."""
     match = result.match
-    seats = [seat._asdict() | {"interval": seat.interval._asdict()} for seat in match.seats]
+    seats = [seat._asdict() | {"interval": _ends(seat.interval)} for seat in match.seats]
     counts = {"games": match.games, "wins": match.wins, "draws": match.draws, "losses": match.losses}
     speed = {"seconds": result.seconds, "games_per_second": match.games / result.seconds}
-    rate = {"rate": match.rate._asdict(), "mean": match.interval._asdict(), "cut": match.cut}
+    rate = {"rate": _ends(match.rate), "mean": _ends(match.interval), "cut": match.cut}
     return {"agents": list(result.names), **counts, **rate, "seats": seats, **speed}
+
+
+def _ends(found: Interval) -> dict[str, float | None]:
+    """An interval as JSON has it, which knows no infinity: None where one game or none leaves an end open."""
+    return {name: value if math.isfinite(value) else None for name, value in found._asdict().items()}
 
 
 def tournament_facts(result: Tournament) -> dict[str, Any]:
@@ -138,13 +166,21 @@ def tournament_facts(result: Tournament) -> dict[str, Any]:
 def match_text(game: str, result: Battle) -> str:
     """A battle for people."""
     match, (one, other) = result.match, result.names
+    if not match.games:
+        return f"{game}: {one} against {other}, no game was finished, so there is nothing to count"
     rate = f"{100 * match.rate.estimate:.1f} % ({100 * match.rate.low:.1f} to {100 * match.rate.high:.1f}, 95 %)"
-    lines = [f"{game}: {one} against {other}, {match.games} games", f"{one} took {rate} of the points", ""]
+    lines = [
+        f"{game}: {one} against {other}, {match.games} game{'s' * (match.games > 1)}",
+        f"{one} took {rate} of the points",
+        "",
+    ]
     lines.append(f"{'':<8} {'games':>8} {'won':>8} {'drawn':>8} {'lost':>8} {'mean return':>12}")
     lines += [_line(f"seat {seat.seat}", seat) for seat in match.seats]
     lines.append(_line("all", match))
     cut = f", {match.cut} cut off" if match.cut else ""
-    return "\n".join([*lines, "", f"{match.games / result.seconds:,.0f} games/s{cut}"])
+    speed = match.games / result.seconds
+    pace = f"{speed:,.0f} games/s" if speed >= 1 else f"{result.seconds / match.games:,.0f} s a game"
+    return "\n".join([*lines, "", pace + cut])
 
 
 def _line(name: str, row: evaluate.Match | evaluate.SeatMatch) -> str:
@@ -177,9 +213,7 @@ def _battles(
     _check_counts(games, keep)
     pool = open_pool(game, max(1, min(ROWS, games)), seed)
     try:
-        if keep and not isinstance(pool, Pool):
-            raise LudusError(f"{pool.name} is a foreign game, whose games cannot be kept; leave --keep out")
-        evaluate.check_players(pool.name, pool.spec, 2, games)
+        _check_pool(pool, games, keep)
         players = [_player(pool, kind, game, seed) for kind in kinds]
         names = names_of(kinds)
         return [
@@ -200,8 +234,14 @@ def _check_counts(games: int, keep: int) -> None:
         raise LudusError(f"let --games be 1 to 10000000 and --keep 0 to {MOST_KEPT}, not {games} and {keep}")
 
 
-def _player(pool: AnyPool, kind: str, game: str, seed: int) -> Player:
-    agent = agents.load(kind, game)
+def _check_pool(pool: AnyPool, games: int, keep: int) -> None:
+    if keep and not isinstance(pool, Pool):
+        raise LudusError(f"{pool.name} is a foreign game, whose games cannot be kept; leave --keep out")
+    evaluate.check_players(pool.name, pool.spec, 2, games)
+
+
+def _player(pool: AnyPool, kind: str, game: str, seed: int, talk: Talk | None = None) -> Player:
+    agent = Person(functools.partial(_asked, talk)) if talk and kind == person.NAME else agents.load(kind, game)
     return agent, agent.init(pool.spec, seed)
 
 
@@ -218,12 +258,114 @@ def _fight(
     seeds, start = openings(games, seed), time.perf_counter()
     match = evaluate.match(pool, players, games, seed, tell=tell, openings=seeds, hear=hear if heard else None)
     seconds = time.perf_counter() - start
-    seats = pool.spec.seats
-    kept = (
-        replays.record(pool.name, int(seeds[game]), [names[(seat + game) % 2] for seat in range(seats)], actions)
+    return Battle(names, match, seconds, _kept(pool, names, seeds, heard))
+
+
+def _kept(pool: AnyPool, names: tuple[str, str], seeds: Array, heard: list[list[Array]]) -> tuple[Replay, ...]:
+    """The replays of the games that were heard."""
+    return tuple(
+        replays.record(pool.name, int(seeds[game]), [names[place] for place in _seating(pool, game)], actions)
         for game, actions in enumerate(heard)
     )
-    return Battle(names, match, seconds, tuple(kept))
+
+
+def _seating(pool: AnyPool, game: int) -> Array:
+    """[seats] which of two players sits where in this game."""
+    return (np.arange(pool.spec.seats) + game) % 2
+
+
+def _battle_in_person(game: str, kinds: Sequence[str], games: int, seed: int, keep: int, talk: Talk) -> Battle:
+    """A match with a person in it, one game after the other, as many as the person likes to play."""
+    _check_counts(games, keep)
+    if len(kinds) != 2:
+        raise LudusError(ONE_OPPONENT)
+    pool = open_pool(game, 1, seed, threads=1)
+    try:
+        _check_pool(pool, games, keep)
+        players = [_player(pool, kind, game, seed, talk) for kind in kinds]
+        chairs = [Chair(seated(agent, pool), params, pool.step, seed, n) for n, (agent, params) in enumerate(players)]
+        one, other = names_of(kinds)
+        return _sit_down(pool, (one, other), chairs, games, seed, keep, talk)
+    finally:
+        pool.close()
+
+
+def _sit_down(
+    pool: AnyPool, names: tuple[str, str], chairs: list[Chair], games: int, seed: int, keep: int, talk: Talk
+) -> Battle:
+    """Games until all are played or somebody leaves; a game that was left is kept as far as it went."""
+    counts, heard, seeds = Counts(pool, games), list[list[Array]](), openings(games, seed)
+    start = time.perf_counter()
+    with contextlib.suppress(Left):
+        for game in range(games):
+            heard.append([])
+            seats = ", ".join(f"{names[place]} has seat {seat}" for seat, place in enumerate(_seating(pool, game)))
+            talk.tell(f"Game {game + 1} of {games}: {seats}. Type a move, or quit.")
+            pool.reset([int(seeds[game])])
+            _play_on(pool, names, chairs, counts, game, heard[-1], talk)
+    seconds = time.perf_counter() - start
+    begun = [actions for actions in heard[:keep] if actions]
+    return Battle(names, _so_far(pool, counts), seconds, _kept(pool, names, seeds, begun))
+
+
+def _play_on(
+    pool: AnyPool, names: tuple[str, str], chairs: list[Chair], counts: Counts, game: int, heard: list[Array],
+    talk: Talk,
+) -> None:  # fmt: skip
+    """One game to its end."""
+    seating = _seating(pool, game)
+    while counts.done == game:
+        step, place = pool.step, int(seating[int(pool.step.seat[0])])
+        action = decide(chairs, pool.spec, step, np.ones(1, bool), seating[step.seat])
+        heard.append(by_game(pool.spec, action)[0].copy())
+        if not isinstance(chairs[place].agent, Person):
+            talk.tell(f"{names[place]} plays {pool.action_name(int(action[0]))}")
+        counts.add(np.array([game]), pool.advance(action), pool.status)
+    got = ", ".join(f"{names[place]} {counts.returns[game, seat]:+g}" for seat, place in enumerate(seating))
+    talk.tell(f"{pool.describe()}\nGame {game + 1} is over: {got}")
+
+
+def _asked(talk: Talk, pool: AnyPool) -> int:
+    """The move of a person, who is shown the position and what is legal there."""
+
+    def ask(prompt: str) -> str:
+        while (words := talk.ask(prompt).strip()) in ("hint", "undo"):
+            talk.tell(f"a battle counts, so there is no {words} in it; ludus play is for practice")
+        return words
+
+    legal = [pool.action_name(int(action)) for action in np.flatnonzero(pool.step.mask[0])]
+    more = f" … {len(legal)} in all" if len(legal) > SHOWN_MOVES else ""
+    talk.tell(f"{pool.describe()}\nmoves: {', '.join(legal[:SHOWN_MOVES])}{more}")
+    choice = terminal._choose(pool, ask, talk.tell)
+    if choice == "quit":
+        raise Left
+    return int(choice)
+
+
+def _so_far(pool: AnyPool, counts: Counts) -> evaluate.Match:
+    """What the finished games say of the first player: no seat that it never had, and nothing at all of no game."""
+    games = counts.done
+    seating = np.array([_seating(pool, game) for game in range(games)]).reshape(games, pool.spec.seats)
+    returns = np.stack([_mean_of(counts.returns[:games], seating == place) for place in (0, 1)], axis=1)
+    ahead = np.sign(returns[:, 0] - returns[:, 1])
+    wins, draws, losses = evaluate.tally(ahead)
+    seats = tuple(
+        evaluate.SeatMatch(
+            seat, int(own.sum()), *evaluate.tally(ahead[own]), interval(counts.returns[:games][own, seat])
+        )
+        for seat, own in enumerate((seating == 0).T)
+        if own.any()
+    )
+    rate = wilson(wins + draws / 2, games) if games else Interval(0.5, 0.0, 1.0)
+    whole = interval(returns[:, 0]) if games else Interval(math.nan, -math.inf, math.inf)
+    cut, lengths = int(counts.cut[:games].sum()), counts.lengths[:games]
+    return evaluate.Match(games, wins, draws, losses, rate, whole.estimate, whole, seats, lengths, returns, cut)
+
+
+def _mean_of(returns: Array, held: Array) -> Array:
+    """[games] the mean of the seats that a player held: [games, seats] twice."""
+    mean: Array = (returns * held).sum(axis=1) / held.sum(axis=1)
+    return mean
 
 
 def _in_turn(pairs: list[tuple[int, int]], fought: list[Battle]) -> tuple[Array, Array, Array]:

@@ -12,6 +12,9 @@ import pytest
 from PIL import Image
 
 from ludus import battle, config, replays, runs
+from ludus.agents.person import Person
+from ludus.pool import Pool
+from ludus.statistics import interval, wilson
 from ludus.types import LudusError
 
 
@@ -113,6 +116,153 @@ def test_a_run_fights_and_tells_the_game(run, tmp_path):
     assert replays.load(path).agents == (str(run), "random")
     with pytest.raises(LudusError, match="checkpoint is of tictactoe"):
         battle.battle("connect4", [str(run), "random"], games=2)
+
+
+class Keyboard:
+    """Types from a list, then ends the input; remembers all that is said."""
+
+    def __init__(self, *answers):
+        self.answers, self.heard, self.prompts = list(answers), [], 0
+
+    def ask(self, prompt):
+        self.prompts += 1
+        if not self.answers:
+            raise EOFError
+        return self.answers.pop(0)
+
+    @property
+    def talk(self):
+        return battle.Talk(self.ask, self.heard.append)
+
+    def was_told(self, words):
+        return any(words in line for line in self.heard)
+
+
+COLUMNS = ["a", "b", "c"] * 40
+"""moves of Connect Four that a person tries in turn, whether they are legal or not"""
+
+
+def test_a_person_plays_like_any_other_agent():
+    keyboard = Keyboard("z9", "hint", "undo", *COLUMNS)
+    result = battle.battle("connect4", ["person", "random"], games=4, seed=3, keep=3, talk=keyboard.talk)
+    assert result.names == ("person", "random") and result.match.games == 4 and len(result.replays) == 3
+    assert [seat.games for seat in result.match.seats] == [2, 2]
+    assert result.match.wins + result.match.draws + result.match.losses == 4
+    seeds = battle.openings(4, 3).tolist()
+    for number, replay in enumerate(result.replays):
+        replays.verify(replay)
+        assert replay.ending == "over" and replay.seed == seeds[number]
+        assert replay.agents == (("person", "random") if number % 2 == 0 else ("random", "person"))
+        assert replay.returns[number % 2] == result.match.returns[number, 0]
+        assert len(replay.actions) == result.match.lengths[number]
+    assert keyboard.was_told("moves: a, b, c, d, e, f, g") and keyboard.was_told('"z9" is no move here')
+    assert keyboard.was_told("there is no hint") and keyboard.was_told("there is no undo")
+    assert keyboard.was_told("Game 2 of 4: random has seat 0, person has seat 1") and keyboard.was_told("random plays")
+    assert sum("is over: " in line for line in keyboard.heard) == 4
+    assert battle.match_text("connect4", result).splitlines()[4].split()[:3] == ["seat", "0", "2"]
+
+
+def test_whole_matches_in_person_are_counted_like_all_others():
+    """The figures are worked out from what the games brought, all of them and those of each seat."""
+
+    class Planned(Keyboard):
+        def ask(self, prompt):
+            legal = self.heard[-1].rpartition("moves: ")[2].split(", ")
+            return min(legal, key=["b2", "a1", "c3", "c1", "a3", "b1", "a2", "c2", "b3"].index)
+
+    result = battle.battle("tictactoe", ["person", "perfect"], games=6, talk=Planned().talk)
+    assert result.match.wins == 0 and result.match.rate == wilson(result.match.draws / 2, 6)
+    assert result.match.interval == interval(result.match.returns[:, 0])
+    for seat in result.match.seats:
+        own = result.match.returns[seat.seat :: 2, 0]
+        assert seat.interval == interval(own) and seat.losses == (own < 0).sum() and seat.games == 3
+
+
+@pytest.mark.parametrize("ending", ["quit", None])
+def test_a_person_who_leaves_is_told_what_was_played(ending, tmp_path):
+    first = Keyboard(*COLUMNS)
+    whole = battle.battle("connect4", ["random", "person"], games=2, keep=2, talk=first.talk)
+    typed = COLUMNS[: first.prompts]
+    last = next(number for number in range(len(typed), 0, -1) if _games(typed[:number]) == 1)
+    keyboard = Keyboard(*typed[:last], *([ending, "a"] if ending else []))
+    result = battle.battle("connect4", ["random", "person"], games=2, keep=2, talk=keyboard.talk)
+    match = result.match
+    assert match.games == 1 and [seat.seat for seat in match.seats] == [0]
+    assert match.returns.tolist() == whole.match.returns[:1].tolist()
+    assert match.lengths.tolist() == whole.match.lengths[:1].tolist()
+    finished, left = result.replays
+    assert finished.actions.tolist() == whole.replays[0].actions.tolist()
+    assert left.ending == "open" and left.actions.tolist() == whole.replays[1].actions.tolist()[: len(left.actions)]
+    for path in battle.save(tmp_path, result):
+        replays.verify(replays.load(path))
+    facts = json.loads(json.dumps(battle.facts(result), allow_nan=False))
+    assert facts["games"] == 1 and facts["mean"]["low"] is None and len(facts["seats"]) == 1
+    assert "seat 1" not in battle.match_text("connect4", result)
+
+
+def _games(typed):
+    """How many games a person finishes with these words."""
+    keyboard = Keyboard(*typed)
+    return battle.battle("connect4", ["random", "person"], games=2, talk=keyboard.talk).match.games
+
+
+def test_a_person_who_leaves_at_once_has_played_nothing():
+    result = battle.battle("tictactoe", ["person", "random"], games=2, keep=2, talk=Keyboard("quit").talk)
+    assert result.match.games == 0 and result.match.seats == () and result.replays == ()
+    assert "no game was finished" in battle.match_text("tictactoe", result)
+    facts = json.loads(json.dumps(battle.facts(result), allow_nan=False))
+    assert facts["rate"] == {"estimate": 0.5, "low": 0.0, "high": 1.0} and facts["mean"]["estimate"] is None
+
+
+def test_two_persons_share_a_keyboard_and_search_plays_against_one():
+    keyboard = Keyboard("a1", "a2", "b1", "b2", "c1")
+    result = battle.battle("tictactoe", ["person", "person"], games=2, talk=keyboard.talk)
+    assert result.names == ("person", "person #2") and result.match.returns.tolist() == [[1, -1]]
+    keyboard = Keyboard(*COLUMNS)
+    assert battle.battle("connect4", ["person", "mcts(300)"], games=2, talk=keyboard.talk).match.losses == 2
+
+
+def test_a_person_alone_with_the_agent():
+    pool = Pool("tictactoe", 2, 0)
+    player = Person(lambda pool: 4)
+    assert player.at(Pool("tictactoe", 1, 0)).act((), "kept", Pool("tictactoe", 1, 0).step, 0)[1] == "kept"
+    for one in (player, player.at(pool)):
+        with pytest.raises(LudusError, match="one game at a time"):
+            one.act((), (), pool.step, 0)
+
+
+@pytest.mark.parametrize(
+    ("game", "kinds", "options", "words"),
+    [
+        ("tictactoe", ["person", "random", "random"], {}, "one opponent at a time"),
+        ("goofspiel", ["person", "random"], {"games": 2}, "not taken in turn from a list"),
+        ("cartpole", ["person", "random"], {"games": 2}, "one seat"),
+        ("tictactoe", ["person", "random"], {"games": 3}, "play 2 or 4"),
+        ("tictactoe", ["person", "nobody"], {"games": 2}, 'unknown agent "nobody"'),
+    ],
+)
+def test_what_no_person_can_play(game, kinds, options, words):
+    keyboard = Keyboard("quit")
+    with pytest.raises(LudusError, match=words):
+        battle.battle(game, kinds, talk=keyboard.talk, **options)
+    assert keyboard.answers == ["quit"], "nobody is asked for what cannot be"
+    with pytest.raises(LudusError, match="one opponent at a time"):
+        battle.tournament("tictactoe", ["person", "random", "random"])
+
+
+def test_the_command_with_a_person(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "person").mkdir()  # a folder of this name is ./person
+    typed = "z9\n" + "".join(f"{column}{row}\n" for column in "abc" for row in "123") * 4
+    arguments = ("battle", "person", run, "--games", 2, "--keep", 2, "--out", "kept")
+    answer = ludus(*arguments, stdin=typed)
+    assert answer.returncode == 0, answer.stderr
+    assert '"z9" is no move here' in answer.stdout and "person took" in answer.stdout
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    answer = ludus(*arguments, "--json", stdin=typed)
+    assert json.loads(answer.stdout)["games"] == 2 and "your move: " in answer.stderr
+    left = ludus(*arguments, stdin="quit\n")
+    assert left.returncode == 0 and "no game was finished" in left.stdout
 
 
 def test_foreign_games_fight_too_but_are_not_kept():

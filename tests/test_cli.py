@@ -69,6 +69,20 @@ def test_play_takes_moves_from_the_keyboard():
 
 
 @pytest.mark.parametrize(
+    "arguments", [("play", "tictactoe"), ("battle", "person", "random", "--game", "tictactoe", "--games", "2")]
+)
+def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
+    ended = run(*arguments, stdin="")
+    code = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, '-m', 'ludus.cli', *sys.argv[1:]])"
+    closed = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+    for answer in (ended, closed):
+        assert answer.returncode == 2, answer.stderr
+        assert answer.stderr.splitlines()[-1] == (
+            "ludus: a person is to play and the input is closed; run this in a terminal"
+        )
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("show", "tictacto"), 'unknown game "tictacto"; did you mean "tictactoe"?'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import pathlib
 import sys
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
+from ludus.cli.playing import asker
 from ludus.types import LudusError
 
 
@@ -27,7 +29,7 @@ def battle(
     """Let agents fight: two in a match, more in a round robin with ratings. Each opening is played from both sides.
 
     Args:
-        agents: Who fights: random, perfect, scripted, best, mcts(200), the folder of a run, or a checkpoint.
+        agents: Who fights: random, perfect, scripted, best, mcts(200), the folder of a run, a checkpoint, or person.
         game: Name of the game; where a run is among the agents, its game if none is given.
         games: How many games for every two agents.
         seed: Makes the games repeatable.
@@ -36,13 +38,18 @@ def battle(
         json: Print one JSON object instead.
     """
     from ludus import battle as battles
+    from ludus.agents import person
 
     if keep and out is None:
         raise LudusError("say where the games shall be kept: --keep 10 --out battle")
     name = battles.game_of(agents, game)
-    fight: Any = battles.battle if len(agents) == 2 else battles.tournament
-    with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
-        result = fight(name, agents, games, seed, keep, tell)
+    result: Any
+    if person.NAME in agents:
+        result = battles.battle(name, agents, games, seed, keep, talk=_talk(json))
+    else:
+        fight: Any = battles.battle if len(agents) == 2 else battles.tournament
+        with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
+            result = fight(name, agents, games, seed, keep, tell)
     written = [str(path) for path in battles.save(out, result)] if out is not None else []
     two = isinstance(result, battles.Battle)
     if json:
@@ -52,6 +59,13 @@ def battle(
     print(battles.match_text(name, result) if two else battles.tournament_text(result))
     if written:
         print(f"wrote {written[0]}" + (f" and {len(written) - 1} more" if len(written) > 1 else ""))
+
+
+def _talk(json: bool) -> Any:
+    """How a person is asked and told; beside the one JSON object that is for a program."""
+    from ludus.battle import Talk
+
+    return Talk(asker(sys.stderr), functools.partial(print, file=sys.stderr)) if json else Talk(asker())
 
 
 @app.command

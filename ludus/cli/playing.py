@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 import sys
 import time
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TextIO
 
 import tyro
 
@@ -95,7 +96,7 @@ def play(
     """
     from ludus import terminal
 
-    terminal.play(game, against, seat, time.time_ns() % 2**31 if seed is None else seed, input, print)
+    terminal.play(game, against, seat, time.time_ns() % 2**31 if seed is None else seed, asker(), print)
 
 
 @app.command
@@ -182,6 +183,30 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
         print(f"ludus: playing and drawing {name} …", file=sys.stderr, flush=True)
         result = showing.demo(out, name, scale=scale)
         print(f"{name:<12} {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
+
+
+def asker(prompts: TextIO | None = None) -> Callable[[str], str]:
+    """Asks at the keyboard, with its prompts on standard output or the stream given; a sentence if nobody is there.
+
+    Once something was typed the end of the input is an EOFError, as for `input`: then somebody was there and left.
+    """
+    answered = False
+
+    def ask(prompt: str) -> str:
+        nonlocal answered
+        if prompts is not None:
+            print(prompt, end="", file=prompts, flush=True)
+        try:
+            # Without any standard input Python has no sys.stdin, and `input` a RuntimeError.
+            words = input("" if prompts is not None else prompt)
+        except (EOFError, RuntimeError):
+            if answered:
+                raise EOFError from None
+            raise LudusError("a person is to play and the input is closed; run this in a terminal") from None
+        answered = True
+        return words
+
+    return ask
 
 
 def _facts(game: Any, kinds: list[str]) -> dict[str, Any]:
