@@ -199,7 +199,7 @@ class LastLayer(nn.Module):
     @nn.compact
     def __call__(self, x: Array, valid: Array | None = None) -> Array:
         norm = partial(RMSNorm if self.noam else nn.LayerNorm, **kinds_of(self))
-        dense = partial(nn.Dense, use_bias=not self.noam, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=not self.noam, dtype=self.dtype, param_dtype=self.param_dtype)
         shape = (x.shape[0], -1, self.heads, self.channels // self.heads)
         seen = norm(name="attention_norm")(x)
         query = dense(self.channels, name="query")(seen[:, 0]).reshape(shape)
