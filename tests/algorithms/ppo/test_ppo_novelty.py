@@ -1,0 +1,82 @@
+"""Rewards for what is new: their scale, what is counted, and that what was seen often is new no longer."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ludus.agents.deep import new_agent
+from ludus.agents.networks.arguments import MLPArgs
+from ludus.algorithms.ppo import learning, novelty
+from ludus.bridges import open_pool
+from ludus.runtimes.acting.actor import stack_steps
+
+
+@pytest.fixture(scope="module")
+def world():
+    """An agent, its curiosity, and steps [5, 4] of tic-tac-toe."""
+    pool = open_pool("tictactoe", 4, 1)
+    steps = [pool.step, *(pool.advance(pool.random_actions(seed)) for seed in range(4))]
+    agent = new_agent(pool, MLPArgs(width=8, depth=1), curious=True)
+    return agent, novelty.start(agent, 0), jax.tree.map(jnp.asarray, stack_steps(steps))
+
+
+def identity(number):
+    return number
+
+
+def test_moments_are_those_of_all_numbers():
+    """Counted in two parts, the first of them on two devices."""
+    numbers = np.random.default_rng(0).gamma(2.0, 1.0, (2, 3, 4)).astype(np.float32)
+    nothing = novelty.Curiosity((), *(jnp.zeros(2) for _ in range(3)))
+    total = functools.partial(jax.lax.psum, axis_name=learning.ROWS)
+    halves = jax.vmap(lambda seen, part: novelty.counted(seen, part, total), axis_name=learning.ROWS)(nothing, numbers)
+    both = jax.tree.map(lambda array: array[0], halves)
+    more = np.random.default_rng(1).gamma(5.0, 1.0, 7).astype(np.float32)
+    found = novelty.counted(both, jnp.asarray(more), identity)
+    every = np.concatenate([numbers.ravel(), more])
+    assert found.seen == every.size
+    np.testing.assert_allclose(found.mean, every.mean(), rtol=1e-5)
+    np.testing.assert_allclose(found.squares / found.seen, every.var(), rtol=1e-5)
+
+
+def test_rewards_are_errors_in_deviations(world):
+    agent, curiosity, steps = world
+    news, after = novelty.rewards(agent, curiosity, steps, identity)
+    flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
+    raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat)).reshape(5, 4)
+    assert news.shape == (5, 4, 1) and after.seen == 20 and raw.min() > 0
+    np.testing.assert_allclose(news[..., 0], raw / raw.std(), rtol=1e-3)
+
+
+def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):
+    agent, curiosity, steps = world
+
+    @jax.jit
+    def follow(predictor):
+        loss = functools.partial(novelty.loss, agent, steps=steps, share=1.0, key=jax.random.key(0))
+        value, gradient = jax.value_and_grad(loss)(predictor)
+        return value, jax.tree.map(lambda p, g: p - 0.3 * g, predictor, gradient), gradient
+
+    predictor = curiosity.predictor
+    first, _, gradient = follow(predictor)
+    for _ in range(30):
+        last, predictor, _ = follow(predictor)
+    assert last < 0.7 * first
+    still = [
+        name for name in gradient if all((np.asarray(leaf) == 0).all() for leaf in jax.tree.leaves(gradient[name]))
+    ]
+    assert still and len(still) < len(gradient)
+
+
+def test_a_share_of_the_steps_is_a_mean_over_that_share(world):
+    agent, curiosity, steps = world
+    found = [
+        float(novelty.loss(agent, curiosity.predictor, steps, share, jax.random.key(3))) for share in (1.0, 0.5, 0.0)
+    ]
+    flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
+    raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat))
+    chosen = np.asarray(jax.random.bernoulli(jax.random.key(3), 0.5, (20,)))
+    np.testing.assert_allclose(found, [raw.mean(), raw[chosen].mean(), 0.0], rtol=1e-5)

@@ -1,0 +1,252 @@
+"""One update from end to end: the step that is taken, when none is, and what stays as it was."""
+
+import functools
+import operator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from ppo_by_hand import (
+    DUEL,
+    N,
+    T,
+    TableAgent,
+    alone,
+    counts_of,
+    parameters_of,
+    plain,
+    policy_of,
+    random_batch,
+    state_of,
+)
+
+from ludus.agents.networks.arguments import MLPArgs
+from ludus.algorithms.ppo import PPO, craft, learning
+from ludus.runtimes.acting import open_source
+from ludus.runtimes.job import Job
+from ludus.types import LudusError
+
+AGENT = TableAgent(DUEL)
+SMALL = PPO(
+    mlp=MLPArgs(width=8, depth=1), length=6, epochs=2, minibatches=2, devices=1,
+    learning_rate="linear(0.01, 0, 1000)", entropy="linear(0.1, 0, 500)",
+)  # fmt: skip
+
+
+@functools.lru_cache
+def learned(settings, learning_rate=0.1, seed=0, entropy=0.01):
+    """A table, and what an update with decisions of its own makes of the state and tells."""
+    table = parameters_of(seed)
+    batch = decided_by(table, random_batch(seed))
+    rates = {"learning_rate": jnp.float32(learning_rate), "entropy": jnp.float32(entropy)}
+    update = functools.partial(learning.learn, settings, AGENT)
+    state, told = alone(jax.jit(update), state_of(settings, table), batch, rates, jnp.uint32(seed))
+    return table, state, {name: float(number) for name, number in told.items()}
+
+
+def decided_by(table, batch):
+    """The batch, with the log-probabilities of this very table."""
+    chances = policy_of(table, batch.steps)[:-1]
+    taken = np.take_along_axis(chances, batch.decisions.action[..., None], axis=-1)[..., 0]
+    return batch._replace(decisions=batch.decisions._replace(log_prob=np.log(taken).astype(np.float32)))
+
+
+def change(settings, **options):
+    table, state, _ = learned(settings, **options)
+    return jax.tree.map(lambda new, old: np.asarray(new) - np.asarray(old), state.agent["params"], table)
+
+
+def test_the_step_is_adams_along_a_shortened_gradient():
+    """Its first step is -rate g / (|g| + ε), for the gradient g of all rows, made no longer than `max_gradient`."""
+    settings, batch, table = plain(max_gradient=0.05), random_batch(0), parameters_of(0)
+    batch = decided_by(table, batch)
+    rates = {"entropy": jnp.float32(0.01)}
+    fixed = alone(learning.estimate, settings, AGENT, batch, batch.decisions.value, None)
+    given = (state_of(settings, table), batch, fixed, rates, counts_of(settings, batch), None)
+    loss = functools.partial(learning.loss_of, settings, AGENT, *given)
+    gradient = alone(jax.grad(lambda table: loss({"agent": table})[0]), table)
+    length = np.sqrt(sum(np.square(part).sum() for part in map(np.asarray, gradient.values())))
+    assert length > 0.05 and learned(settings)[2]["gradient"] == pytest.approx(length, rel=1e-4)
+    for name, part in gradient.items():
+        short = np.asarray(part) * 0.05 / length
+        np.testing.assert_allclose(change(settings)[name], -0.1 * short / (np.abs(short) + 1e-5), atol=1e-4)
+
+
+def test_the_rate_is_how_far_it_goes():
+    one, two, none = (change(plain(), learning_rate=rate)["logits"] for rate in (0.1, 0.2, 0.0))
+    np.testing.assert_allclose(two, 2 * one, atol=1e-6)
+    assert np.abs(one).max() > 0.05 and (none == 0).all()
+
+
+def test_kl_stop_ends_an_update():
+    """The first step is free, as nothing has moved before it; the others would go on from too far away."""
+    once, stopped, never = plain(), plain(epochs=4, kl_stop=1e-4), plain(epochs=4, kl_stop=100.0)
+    assert learned(stopped)[2]["moving"] == 0.25 and learned(never)[2]["moving"] == 1.0
+    assert learned(stopped)[1].optimiser[1].count == 1 and learned(never)[1].optimiser[1].count == 4
+    for name, part in change(once).items():
+        np.testing.assert_allclose(change(stopped)[name], part, atol=1e-5)
+    assert np.abs(change(never)["logits"] - change(once)["logits"]).max() > 0.05
+
+
+@pytest.mark.parametrize("settings", [{"normalise": True}, {"recompute": True}, {"target": "vtrace"}], ids=str)
+def test_a_gradient_piece_by_piece_is_the_same(settings):
+    whole, pieces = (plain(pieces=pieces, **settings) for pieces in (1, 2))
+    for name, part in change(whole).items():
+        np.testing.assert_allclose(change(pieces)[name], part, atol=1e-4)
+    for name in ("policy_loss", "value_loss", "undecided", "kl", "gradient"):
+        assert learned(pieces)[2][name] == pytest.approx(learned(whole)[2][name], rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("minibatches", [1, 2, 4])
+def test_every_epoch_learns_from_every_row_once(minibatches, monkeypatch):
+    """And in an order of its own."""
+    settings = plain(epochs=3, minibatches=minibatches)
+
+    def note(settings, agent, batch, fixed, rates, carry, now):
+        (state, moving), (rows, _) = carry, now
+        seen, count = state.agent["seen"], state.agent["count"]
+        kept = {
+            "seen": jax.lax.dynamic_update_slice(seen, rows[None].astype(seen.dtype), (count, 0)),
+            "count": count + 1,
+        }
+        return (state._replace(agent=kept), moving), {}
+
+    monkeypatch.setattr(learning, "minibatch", note)
+    agent = {"seen": jnp.full((3 * minibatches, N // minibatches), -1), "count": jnp.int32(0)}
+    state = learning.State(agent, (), (), jnp.int32(5))
+    after, _ = alone(learning.learn, settings, AGENT, state, random_batch(0), {}, jnp.uint32(1))
+    assert after.agent["count"] == 3 * minibatches and after.updates == 6
+    orders = np.asarray(after.agent["seen"]).reshape(3, N)
+    assert (np.sort(orders, axis=1) == np.arange(N)).all()
+    assert len({tuple(order) for order in orders.tolist()}) > 1
+
+
+def test_a_part_of_the_rows_is_that_of_all_arrays():
+    batch = random_batch(0)._replace(memory=np.arange(N))
+    part = learning.some_rows(batch, jnp.array([3, 1]))
+    assert part.memory.tolist() == [3, 1]
+    assert (part.own == batch.own[:, [3, 1]]).all() and part.steps.reward.shape == (T + 1, 2, 2)
+    assert (part.decisions.value == batch.decisions.value[:, [3, 1]]).all()
+
+
+@pytest.fixture(scope="module")
+def beginning():
+    """An agent, a learner that knows nothing, and two rollouts of it, tic-tac-toe against itself."""
+    source = open_source("local", Job("tictactoe", 8, 3, SMALL.length, 1, SMALL))
+    agent = craft.agent_for(SMALL, source.actors[0].pool)
+    learner = craft.begin(SMALL, agent, 3)
+    source.publish(learner.params, 0)
+    rollouts = iter(source)
+    return agent, learner, [next(rollouts), next(rollouts)]
+
+
+def same(one, other):
+    parts = ([np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree)] for tree in (one, other))
+    return operator.eq(*parts)
+
+
+def test_schedules_are_followed(beginning):
+    """Rates are those of the steps before an update; after the last step of a schedule nothing is learned."""
+    agent, learner, (rollout, following) = beginning
+    after, told = SMALL.update(agent, learner, rollout)
+    assert (told["learning_rate"], told["entropy"]) == (0.01, 0.1)
+    assert after.steps == (rollout.own & ~rollout.steps.first[1:]).sum() and after.episodes == rollout.tally[0]
+    _, later = SMALL.update(agent, after, following)
+    assert later["learning_rate"] == pytest.approx(0.01 * (1 - after.steps / 1000))
+    assert later["entropy"] == pytest.approx(0.1 * (1 - after.steps / 500))
+    done, told = SMALL.update(agent, learner._replace(steps=1000), rollout)
+    assert told["learning_rate"] == 0.0 and same(done.params, learner.params)
+    assert not same(after.params, learner.params)
+
+
+def test_the_first_ratio_is_1(beginning):
+    """At a rate of 0 no decision becomes likelier or less likely than when it was made."""
+    agent, learner, (rollout, _) = beginning
+    _, told = SMALL.update(agent, learner._replace(steps=1000), rollout)
+    assert abs(told["kl"]) < 1e-6 and told["clipped"] == 0.0 and told["finite"] == 1.0
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("where", ["reward", "log_prob"])
+def test_numbers_that_are_none_change_nothing(beginning, number, where):
+    agent, learner, (rollout, _) = beginning
+    steps, decisions = rollout.steps, rollout.decisions
+    row = int(np.flatnonzero(~steps.first[3])[0])
+    if where == "reward":
+        reward = steps.reward.copy()
+        reward[3, row, 0] = number
+        steps = steps._replace(reward=reward)
+    else:
+        log_prob = decisions.log_prob.copy()
+        log_prob[2, row] = np.nan
+        decisions = decisions._replace(log_prob=log_prob)
+    after, told = SMALL.update(agent, learner, rollout._replace(steps=steps, decisions=decisions))
+    assert told["finite"] == 0.0
+    assert same(after.state, learner.state)
+
+
+def test_a_policy_that_is_no_number_is_not_taken_for_one_that_has_moved_enough():
+    settings = plain(kl_stop=0.1)
+    table = parameters_of(0) | {"logits": jnp.full(((T + 1) * N, 3), jnp.nan)}
+    rates = {"learning_rate": jnp.float32(0.1), "entropy": jnp.float32(0.0)}
+    _, told = alone(
+        jax.jit(functools.partial(learning.learn, settings, AGENT)), state_of(settings, table), random_batch(0), rates,
+        jnp.uint32(0),
+    )  # fmt: skip
+    assert told["finite"] == 0.0
+
+
+def test_an_update_is_compiled_once(beginning):
+    """What a start leaves behind lies where updates leave it."""
+    agent, learner, rollouts = beginning
+    for rollout in rollouts:
+        learner, _ = SMALL.update(agent, learner, rollout)
+    assert learning._program(SMALL, agent, learning.mesh_of(1))._cache_size() == 1
+
+
+def test_a_learner_comes_back_from_its_arrays(beginning):
+    agent, learner, (rollout, following) = beginning
+    learner, _ = SMALL.update(agent, learner, rollout)
+    again = craft.resumed(SMALL, agent, craft.groups(learner), 3)
+    assert (again.steps, again.episodes, again.seed) == (learner.steps, learner.episodes, learner.seed)
+    assert same(again.state, learner.state)
+    assert same(SMALL.update(agent, again, following)[0].state, SMALL.update(agent, learner, following)[0].state)
+    with pytest.raises(LudusError, match="does not say how far it came"):
+        craft.resumed(SMALL, agent, {**craft.groups(learner), "learner": {"counters": np.zeros(2)}}, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"length": 0}, "length is 1 or more, not 0"),
+        ({"trace": 1.5}, "trace lies between 0 and 1; 1.5 does not"),
+        ({"discount": float("nan")}, "discount lies between 0 and 1"),
+        ({"clip": 0.0}, "clip is above 0, not 0"),
+        ({"dual_clip": 1.0}, "dual_clip is above 1, or 0 for none, not 1"),
+        ({"dual_clip": float("nan")}, "dual_clip is above 1"),
+        ({"kl_stop": -1.0}, "kl_stop is 0 or more, not -1.0"),
+        ({"length": 4, "burn_in": 4}, "burn_in is less than the length of a rollout, 4, not 4"),
+        ({"learning_rate": "fast"}, "fast"),
+    ],
+)
+def test_settings_that_nobody_can_mean_are_sentences(settings, sentence):
+    with pytest.raises(LudusError) as refused:
+        PPO(**settings)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(("rows", "copies", "take"), [(6, 1, 8), (5, 2, 6), (7, 3, 8), (9, 4, None), (8, 1, None)])
+def test_rows_that_cannot_be_dealt_are_a_sentence_that_knows_better(rows, copies, take):
+    settings = PPO(minibatches=4, devices=1)
+    if take is None:
+        learning.check_rows(settings, rows, copies)
+        return
+    with pytest.raises(LudusError, match=rf"{rows * copies} rows cannot be dealt .* take --rows {take}, or"):
+        learning.check_rows(settings, rows, copies)
+    learning.check_rows(settings, take, copies)
+
+
+def test_devices_that_are_not_there_are_a_sentence():
+    with pytest.raises(LudusError, match="99 devices were asked for; this process has"):
+        learning.check_rows(PPO(devices=99), 512)
