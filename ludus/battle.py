@@ -336,7 +336,7 @@ def _asked(talk: Talk, pool: AnyPool) -> int:
     legal = [pool.action_name(int(action)) for action in np.flatnonzero(pool.step.mask[0])]
     more = f" … {len(legal)} in all" if len(legal) > SHOWN_MOVES else ""
     talk.tell(f"{pool.describe()}\nmoves: {', '.join(legal[:SHOWN_MOVES])}{more}")
-    choice = terminal._choose(pool, ask, talk.tell)
+    choice = terminal.choose(pool, ask, talk.tell)
     if choice == "quit":
         raise Left
     return int(choice)

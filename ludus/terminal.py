@@ -10,6 +10,8 @@ import numpy as np
 
 from ludus import agents
 from ludus.bridges import AnyPool, open_pool
+from ludus.evaluate import seated
+from ludus.evaluate.playing import Chair
 from ludus.pool import Pool, Snapshot
 from ludus.types import Continuous, LudusError
 from ludus.words import PLAYING
@@ -33,44 +35,46 @@ def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) ->
 
 
 def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
-    params, earlier, total = opponent.init(pool.spec, seed), list[tuple[Snapshot, float]](), 0.0
-    turns = 0
+    chair = Chair(seated(opponent, pool), opponent.init(pool.spec, seed), pool.step, seed, 0)
+    chair.unseen |= pool.step.first
+    earlier, total = list[tuple[Snapshot, float, Any, Any]](), 0.0
     while pool.status[0] == PLAYING:
         if int(pool.step.seat[0]) == seat:
             tell(pool.describe())
-            choice = _choose(pool, ask, tell)
+            choice = choose(pool, ask, tell)
             if choice == "quit":
                 return None
             if choice == "undo":
-                total = _undo(pool, earlier, total, tell)
+                total = _undo(pool, chair, earlier, total, tell)
                 continue
             if isinstance(pool, Pool):
-                earlier.append((pool.save(), total))
+                earlier.append((pool.save(), total, chair.memory, chair.unseen.copy()))
             action = int(choice)
         else:
-            decision, _ = opponent.act(params, (), pool.step, seed + turns)
-            action = int(decision.action[0])
+            action = int(chair.act(pool.step, np.ones(1, bool))[0])
             tell(f"seat {int(pool.step.seat[0])} plays {pool.action_name(action)}")
         total += float(pool.advance(np.array([action])).reward[0, seat])
-        turns += 1
     tell(pool.describe())
     tell(_verdict(pool, total))
     return total
 
 
-def _undo(pool: AnyPool, earlier: list[tuple[Snapshot, float]], total: float, tell: Tell) -> float:
+def _undo(
+    pool: AnyPool, chair: Chair, earlier: list[tuple[Snapshot, float, Any, Any]], total: float, tell: Tell
+) -> float:
+    """The game, and what the opponent remembers of it, as they were before the last move."""
     if not isinstance(pool, Pool):
         tell("a foreign game cannot be taken back")
         return total
     if not earlier:
         tell("there is nothing to take back yet")
         return total
-    snapshot, before = earlier.pop()
+    snapshot, before, chair.memory, chair.unseen = earlier.pop()
     pool.restore(snapshot)
     return before
 
 
-def _choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
+def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
     """A legal action, or "undo" or "quit"; asks until it gets one."""
     legal = {pool.action_name(int(action)): int(action) for action in np.flatnonzero(pool.step.mask[0])}
     while True:

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -19,7 +19,10 @@ import tyro
 from ludus.cli.application import app, print_json
 from ludus.types import LudusError
 
-HELP = "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json. Ctrl-C stops and saves."
+HELP = (
+    "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json; --coordinator HOST:PORT --processes "
+    "2 --process 0 on one machine, 1 on the next. Ctrl-C stops and saves."
+)
 Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 
 
@@ -33,6 +36,12 @@ class Outer:
     """where the folders of runs lie"""
     json: bool = False
     """print one JSON object at the end instead of a live panel"""
+    coordinator: str = ""
+    """HOST:PORT of process 0, where several processes train one run together"""
+    processes: int = 1
+    """how many they are"""
+    process: int = 0
+    """which of them this is; process 0 keeps the run, the others play and learn and write nothing"""
 
 
 @app.command(name="train")
@@ -57,8 +66,12 @@ def train(arguments: list[str]) -> None:
     run = tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=rest, default=preset)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
-    folder, run = runs.start(run, outer.out)
-    _watch(folder, run, outer.json, resume=False)
+    with _together(outer, run):
+        if outer.process:
+            _take_part(runs.settle(run), None)
+        else:
+            folder, run = runs.start(run, outer.out)
+            _watch(folder, run, outer.json, resume=False)
 
 
 def _carry_on(outer: Outer, rest: list[str]) -> None:
@@ -73,7 +86,11 @@ def _carry_on(outer: Outer, rest: list[str]) -> None:
         run = dataclasses.replace(run, steps=longer.steps)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
-    _watch(outer.resume, run, outer.json, resume=True)
+    with _together(outer, run):
+        if outer.process:
+            _take_part(run, outer.resume)
+        else:
+            _watch(outer.resume, run, outer.json, resume=True)
 
 
 @dataclass(frozen=True)
@@ -133,6 +150,41 @@ def _serves_as_a_rank() -> bool:
         return False
     mpi.serve()
     return True
+
+
+@contextmanager
+def _together(outer: Outer, run: Any) -> Iterator[None]:
+    """As one of several processes, where flags say so."""
+    if not outer.coordinator and (outer.processes, outer.process) == (1, 0):
+        yield
+        return
+    if not outer.coordinator:
+        raise LudusError("several processes must know where process 0 runs: --coordinator HOST:PORT")
+    if not run.settings.DEEP:
+        raise LudusError(f"{run.algorithm} has no use for --coordinator; take --runtime processes or mpi")
+    from ludus.config import to_toml
+    from ludus.runtimes import meeting
+
+    with _own_output(), meeting.together(outer.coordinator, outer.processes, outer.process, to_toml(run)):
+        yield
+
+
+@contextmanager
+def _own_output() -> Iterator[None]:
+    """Standard output for us alone: what libraries print there, as Gloo does, goes where messages go."""
+    with os.fdopen(os.dup(1), "w") as ours, redirect_stdout(ours):
+        os.dup2(2, 1)
+        try:
+            yield
+        finally:
+            os.dup2(ours.fileno(), 1)
+
+
+def _take_part(run: Any, folder: pathlib.Path | None) -> None:
+    from ludus import runs
+
+    with _stopping() as stop:
+        runs.take_part(run, stop.is_set, folder)
 
 
 def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
@@ -292,7 +344,7 @@ def _print_lines(found: Any, run: pathlib.Path, json: bool) -> None:
 
 @app.command
 def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bool = False) -> None:
-    """Show what a checkpoint holds and, for a table, what it thinks of a position.
+    """Show what a checkpoint holds, and what it thinks of a position.
 
     Args:
         run: The folder of a run, or of one of its checkpoints.

@@ -18,6 +18,8 @@ from ludus.agents.networks.rnd import RNDModel
 
 Array = jax.Array
 Total = Callable[[Any], Any]
+CHANNELS = 32
+"""width of both networks: they only have to tell observations apart"""
 LIVED_IN = 1e-8
 """added to the variance, for a world in which nothing differs"""
 
@@ -42,7 +44,7 @@ def start(agent: DeepAgent, seed: int) -> Curiosity:
 
 
 def model(agent: DeepAgent) -> RNDModel:
-    return RNDModel(agent.network.layout)
+    return RNDModel(agent.network.layout, CHANNELS, CHANNELS)
 
 
 def surprise(agent: DeepAgent, predictor: Any, observation: Any) -> Array:
@@ -75,9 +77,9 @@ def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
 
 def loss(agent: DeepAgent, predictor: Any, steps: Any, share: float, key: Array) -> Array:
     """The mean surprise of a random share of the steps."""
-    errors = surprise(agent, predictor, _flat(steps.observation))
-    chosen = jax.random.bernoulli(key, share, errors.shape)
-    return (errors * chosen).sum() / jnp.maximum(chosen.sum(), 1)
+    count = steps.seat.size
+    chosen = jax.random.randint(key, (max(int(share * count), 1),), 0, count)
+    return surprise(agent, predictor, jax.tree.map(lambda array: array[chosen], _flat(steps.observation))).mean()
 
 
 def _flat(observation: Any) -> Any:
