@@ -40,7 +40,8 @@ def load(kind: str, game: str) -> Agent:
     if kind == "best":
         kind = offered[0]
     if kind not in KINDS:
-        raise LudusError(f'unknown agent "{kind}"; known are best, {", ".join(KINDS)}, mcts, the folder of a run, and in battles person')
+        known = f"best, {', '.join(KINDS)}, mcts, the folder of a run, and in battles person"
+        raise LudusError(f'unknown agent "{kind}"; known are {known}')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
     home = "ludus.agents.random" if kind == "random" else f"ludus.agents.{kind}.{name}"
