@@ -105,7 +105,7 @@ def random_duel(rows: int, cards: int, seed: int = 0) -> dict[str, Array]:
         tokens[..., part.padding] = dice.integers(1, 8, tokens.shape[:-1])
         ids = dice.integers(1, KNOWN_IDS + 1, tokens.shape[:-1])
         tokens[..., part.ids[0]], tokens[..., part.ids[1]] = ids // 256, ids % 256
-    seen["actions_"][:, :8, 0] = dice.integers(0, cards + 1, (rows, 8))
+    seen["actions_"][:, 1:8, 0] = dice.integers(0, cards + 1, (rows, 7))  # the first is about no card: to end a turn
     _fill(dice, GLOBALS, seen["global_"])
     return seen
 
