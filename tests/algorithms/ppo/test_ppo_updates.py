@@ -186,15 +186,16 @@ def test_numbers_that_are_none_change_nothing(beginning, number, where):
     assert same(after.state, learner.state)
 
 
-def test_a_policy_that_is_no_number_is_not_taken_for_one_that_has_moved_enough():
-    settings = plain(kl_stop=0.1)
-    table = parameters_of(0) | {"logits": jnp.full(((T + 1) * N, 3), jnp.nan)}
+def test_a_divergence_that_is_no_number_is_not_taken_for_one_that_is_too_large():
+    """With kl_stop nothing would be learned from it, and nobody told."""
+    settings, batch, table = plain(kl_stop=0.1), random_batch(0), parameters_of(0)
+    decisions = batch.decisions._replace(log_prob=np.full((T, N), np.nan, np.float32))
     rates = {"learning_rate": jnp.float32(0.1), "entropy": jnp.float32(0.0)}
-    _, told = alone(
-        jax.jit(functools.partial(learning.learn, settings, AGENT)), state_of(settings, table), random_batch(0), rates,
-        jnp.uint32(0),
+    update = jax.jit(functools.partial(learning.learn, settings, AGENT))
+    state, told = alone(
+        update, state_of(settings, table), batch._replace(decisions=decisions), rates, jnp.uint32(0)
     )  # fmt: skip
-    assert told["finite"] == 0.0
+    assert told["finite"] == 0.0 and same(state.agent["params"], table)
 
 
 def test_an_update_is_compiled_once(beginning):
