@@ -11,16 +11,16 @@ import numpy as np  # noqa: E402
 
 from ludus import checkpoint  # noqa: E402
 from ludus.agents.networks.arguments import MLPArgs  # noqa: E402
-from ludus.algorithms.ppo import PPO, craft  # noqa: E402
+from ludus.algorithms.ppo import PPO, craft, learning  # noqa: E402
 from ludus.runtimes.acting import open_source  # noqa: E402
 from ludus.runtimes.job import Job  # noqa: E402
 
 
 def settings_for(devices):
-    """All that sums over devices: normalised advantages, means over own decisions, curiosity."""
+    """All that sums over devices: normalised advantages, means over own decisions."""
     return PPO(
         mlp=MLPArgs(width=8, depth=1), length=6, epochs=1, minibatches=1, devices=devices, upgo=True,
-        learning_rate="0.01", novelty=0.5, novelty_share=1.0, opponents=("self:0.25", "random:0.75"),
+        learning_rate="0.01", opponents=("self:0.25", "random:0.75"),
     )  # fmt: skip
 
 
@@ -35,10 +35,11 @@ def main(path):
     kept = {f"before/{name}": array for name, array in checkpoint.flatten(learner.state.agent).items()}
     kept["own"] = rollout.own
     for devices in (1, 2, 4):
+        begun = learner._replace(state=learning.everywhere(settings_for(devices), learner.state))
         for whose, given in (("own", rollout), ("all", everyone)):
-            after, told = settings_for(devices).update(agent, learner, given)
+            after, told = settings_for(devices).update(agent, begun, given)
             state = jax.device_get(after.state)
-            arrays = checkpoint.flatten({"agent": state.agent, "curiosity": state.curiosity, "told": told})
+            arrays = checkpoint.flatten({"agent": state.agent, "told": told})
             first_moment = checkpoint.flatten(state.optimiser[1].mu)
             arrays |= {f"gradient/{name}": array for name, array in first_moment.items()}
             kept |= {f"{devices}/{whose}/{name}": array for name, array in arrays.items()}

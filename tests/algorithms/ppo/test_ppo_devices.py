@@ -28,7 +28,7 @@ def part_of(found, prefix):
 @pytest.mark.parametrize("whose", ["own", "all"])
 def test_more_devices_learn_the_same(found, devices, whose):
     one, several = (part_of(found, f"{count}/{whose}/") for count in (1, devices))
-    assert one.keys() == several.keys() and any(name.startswith("gradient/curiosity") for name in one)
+    assert one.keys() == several.keys() and any(name.startswith("gradient/agent") for name in one)
     for name in one.keys() - PER_DEVICE:
         np.testing.assert_allclose(several[name], one[name], rtol=1e-4, atol=1e-5, err_msg=name)
 
