@@ -10,6 +10,8 @@ import contextlib
 import functools
 from typing import Any
 
+import numpy as np
+
 from ludus.types import LudusError
 from ludus.words.cache import cache_root
 
@@ -36,13 +38,90 @@ def start() -> None:
         config.update("jax_num_cpu_devices", available_cores())
 
 
-def learners(wanted: int) -> list[Any]:
-    """The devices that learn: as many as wanted, or with 0 all that there are."""
+def learners(wanted: int, acting: int = 0) -> list[Any]:
+    """The devices that learn: in every process as many as wanted, or with 0 all that actors leave."""
     import jax
 
     start()
-    there = jax.devices()
-    if wanted > len(there):
+    there = jax.local_devices()
+    if acting + max(wanted, 1) > len(there):
         kinds = ", ".join(sorted({device.platform for device in there}))
-        raise LudusError(f"{wanted} devices were asked for; this process has {len(there)} ({kinds})")
-    return there[: wanted or None]
+        others = f" and {acting} for actors alone" if acting else ""
+        raise LudusError(f"{wanted or 1} devices{others} were asked for; this process has {len(there)} ({kinds})")
+    last = acting + wanted if wanted else None
+    found = [jax.local_devices(process)[acting:last] for process in range(jax.process_count())]
+    if len({len(part) for part in found}) > 1:
+        counts = ", ".join(str(len(part)) for part in found)
+        raise LudusError(f"the processes have {counts} devices to learn with; give all of them the same --devices")
+    return [device for part in found for device in part]
+
+
+def actors(wanted: int) -> list[Any]:
+    """The devices of this process that play and do not learn; without any, actors play where they find room."""
+    import jax
+
+    start()
+    return jax.local_devices()[:wanted]
+
+
+def process() -> int:
+    """Which of the processes of a run this is."""
+    import jax
+
+    start()
+    return jax.process_index()
+
+
+def processes() -> int:
+    """How many processes train this run."""
+    import jax
+
+    start()
+    return jax.process_count()
+
+
+def put(array: Any, sharding: Any) -> Any:
+    """The array where it shall lie; of what lies on the devices of several processes, each brings its own part."""
+    import jax
+
+    if sharding.is_fully_addressable or getattr(array, "sharding", None) == sharding:
+        return jax.device_put(array, sharding)
+    from_parts: Any = jax.make_array_from_process_local_data  # JAX has no types for it
+    part = np.asarray(array)
+    return from_parts(sharding, part.astype(jax.dtypes.canonicalize_dtype(part.dtype), copy=False))
+
+
+def gathered(tree: Any) -> list[Any]:
+    """The trees of all processes, which ask for them at the same moment, with the same shapes.
+
+    They travel as bytes: JAX would make 32 bits of 64.
+    """
+    import jax
+
+    if processes() == 1:
+        return [tree]
+    leaves, form = jax.tree.flatten(jax.tree.map(np.asarray, tree))
+    spoken = np.frombuffer(b"".join(leaf.tobytes() for leaf in leaves), np.uint8)
+    ends = np.cumsum([leaf.nbytes for leaf in leaves])
+    found = []
+    for heard in _all_gathered(spoken):
+        parts = zip(leaves, np.split(heard, ends[:-1]), strict=True)
+        arrays = [part.copy().view(leaf.dtype).reshape(leaf.shape) for leaf, part in parts]
+        found.append(jax.tree.unflatten(form, arrays))
+    return found
+
+
+def _all_gathered(spoken: Any) -> Any:
+    """[processes, bytes]"""
+    import jax
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    mesh = Mesh(np.array([jax.local_devices(process)[0] for process in range(jax.process_count())]), ("processes",))
+    spec: Any = PartitionSpec  # JAX has no types for it
+    given = put(spoken[None], NamedSharding(mesh, spec("processes")))
+    everywhere = jax.jit(_same, out_shardings=NamedSharding(mesh, spec()))
+    return np.asarray(everywhere(given).addressable_data(0))
+
+
+def _same(array: Any) -> Any:
+    return array

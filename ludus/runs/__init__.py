@@ -21,6 +21,7 @@ from ludus.agents import load as load_agent
 from ludus.algorithms import craft_of
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.config import Run, read
+from ludus.runs.fellows import agreed, check_together, take_part
 from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, SETTINGS, new_folder, write_settings
 from ludus.runs.keeping import Standing, fresh, job_of, restored, save
 from ludus.runs.timing import Speed, Stopwatch
@@ -88,6 +89,7 @@ def _carry_out(folder: Path, run: Run[Any], stop: Callable[[], bool], resume: bo
     try:
         agent = craft_of(run.settings).agent_for(run.settings, pool)
         standing = restored(folder, run, pool, agent, source) if resume else fresh(run, agent)
+        check_together(run, standing)
         if standing.finished or standing.learner.steps >= run.steps:
             yield report(folder, run, standing, 0.0, {}, past_scores(folder), True)
             return
@@ -134,7 +136,9 @@ def _loop(
             with writing(folder):
                 record.write(learner.steps, metrics | {"seconds": standing.seconds, "rate": rate})
             ending, better = finished or stop(), standing.measured and scores[-1] > best
-            if ending or better or time.perf_counter() - last_save >= run.checkpoint_seconds:
+            due = better or time.perf_counter() - last_save >= run.checkpoint_seconds
+            ending, due = agreed(run, ending, due)
+            if ending or due:
                 saving, best = True, scores[-1] if better else best
                 standing = standing._replace(saved=save(folder, run, pool, source, standing))
                 saving, last_save = False, time.perf_counter()
@@ -247,4 +251,4 @@ def draw_score(folder: Path) -> None:
     plots.curves(folder / SCORE, [series], title=folder.name, x_label="steps", y_label="score")
 
 
-__all__ = ["Report", "carry_out", "draw_score", "score_series", "settle", "start"]
+__all__ = ["Report", "carry_out", "draw_score", "score_series", "settle", "start", "take_part"]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import checkpoint
+from ludus import checkpoint, devices
 from ludus.algorithms import craft_of
 from ludus.bridges import AnyPool, identity_of
 from ludus.config import Run, to_dict
@@ -73,7 +73,8 @@ def save(folder: Path, run: Run[Any], pool: AnyPool, source: Source | None, stan
         parent=None if standing.saved is None else standing.saved.name,
     )  # fmt: skip
     times = {"time": np.array([standing.version * job_of(run).steps])}
-    workers = source.state() if source else {f"worker_{number}": times for number in range(run.workers)}
+    everyone = run.workers * (devices.processes() if run.settings.DEEP else 1)
+    workers = source.state() if source else {f"worker_{number}": times for number in range(everyone)}
     arrays = craft.groups(learner) | workers
     path = checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, arrays))
     checkpoint.rotate(folder / CHECKPOINTS, run.keep)

@@ -92,7 +92,9 @@ class PPO:
     """the part of the steps that the predictor learns from"""
 
     devices: int = 0
-    """that learn side by side; 0 for all: every GPU, or every core"""
+    """that learn side by side, in each process; 0 for all: every GPU, or every core"""
+    actor_devices: int = 0
+    """of each process, the first so many: actors play there, and nobody learns; 0 for none of their own"""
 
     opponents: tuple[str, ...] = ("self",)
     """who sits in the other seats, with shares: self:0.7 past:0.2 random:0.1; also perfect, scripted, a run"""
@@ -110,7 +112,8 @@ class PPO:
         for name in ("discount", "trace", "novelty_discount", "novelty_share"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise LudusError(f"{name} lies between 0 and 1; {getattr(self, name):g} does not")
-        for name in ("value_weight", "value_clip", "kl_stop", "novelty", "burn_in", "truncation", "devices"):
+        amounts = ("value_weight", "value_clip", "kl_stop", "novelty", "burn_in", "truncation")
+        for name in (*amounts, "devices", "actor_devices"):
             if not getattr(self, name) >= 0:
                 raise LudusError(f"{name} is 0 or more, not {getattr(self, name)}")
         for name in ("clip", "max_gradient", "rho_clip", "c_clip"):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ludus import games
+from ludus import devices, games
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
 from ludus.algorithms.ppo import PPO, learning
@@ -40,9 +40,8 @@ def start(run: Any) -> None:
             made: Any = shown
             agent = deep.new_agent(made, settings.network, settings.bfloat16, settings.curious, settings.truncation)
             learner = learning.start(settings, agent, run.seed)
-            learning.compile_update(
-                settings, agent, learner, rollout_like(settings, agent, shown, run.rows * run.workers)
-            )
+            games_at_once = run.rows * run.workers * devices.processes()
+            learning.compile_update(settings, agent, learner, rollout_like(settings, agent, shown, games_at_once))
 
     thread = threading.Thread(target=compile_all, name="ludus-compiling", daemon=True)
     _under_way.append(thread)

@@ -51,7 +51,7 @@ class Learner(NamedTuple):
 
     @property
     def params(self) -> Any:
-        """What plays: the agent's variables, on one device."""
+        """What plays: the agent's variables, on one device of this process."""
         return jax.tree.map(lambda array: array.addressable_data(0), self.state.agent)
 
 
@@ -89,20 +89,21 @@ def start(settings: PPO, agent: DeepAgent, seed: int) -> Learner:
 
 def everywhere(settings: PPO, state: State) -> State:
     """A state on all devices that learn, where an update leaves it: elsewhere all would be compiled twice."""
-    placed: State = jax.device_put(state, NamedSharding(mesh_of(settings.devices), PartitionSpec()))
+    whole = NamedSharding(mesh_of(settings.devices, settings.actor_devices), PartitionSpec())
+    placed: State = jax.tree.map(lambda array: devices.put(array, whole), state)
     return placed
 
 
 def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> tuple[Learner, dict[str, float]]:
     """Learn from a rollout; the metrics are means over its minibatches."""
-    mesh = mesh_of(settings.devices)
+    mesh = mesh_of(settings.devices, settings.actor_devices)
     batch = dealt(mesh, rollout)
     rates = settings.rates(learner.steps)
     program = _program(settings, agent, mesh)
     state, metrics = program(
         learner.state, batch, {name: np.float32(rate) for name, rate in rates.items()}, np.uint32(learner.seed % 2**32)
     )
-    played = rollout.tally
+    played = np.sum(devices.gathered(rollout.tally), axis=0)
     steps, episodes = learner.steps + int(played[2]), learner.episodes + int(played[0])
     told = {name: float(number) for name, number in jax.device_get(metrics).items()}
     return Learner(state, learner.seed, steps, episodes), told | rates | means(played) | rollout.notes
@@ -110,7 +111,7 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
 
 def compile_update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> None:
     """Have the update compiled for rollouts of these shapes; `rollout` may be shapes alone."""
-    mesh = mesh_of(settings.devices)
+    mesh = mesh_of(settings.devices, settings.actor_devices)
     batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory, ())
     state = jax.tree.map(lambda array: on(array.sharding, array), learner.state)
     parts = jax.tree.map(lambda array, spec: on(NamedSharding(mesh, spec), array), batch, placed(batch))
@@ -126,25 +127,26 @@ def on(sharding: NamedSharding, array: Any) -> Any:
 
 def check_rows(settings: PPO, rows: int, copies: int = 1) -> None:
     """A sentence where the rows, of which every actor and every seat that acts at once has a copy, cannot be dealt."""
-    parts = len(devices.learners(settings.devices)) * settings.minibatches * settings.pieces
+    learners = len(devices.learners(settings.devices, settings.actor_devices)) // devices.processes()
+    parts = learners * settings.minibatches * settings.pieces
     if rows * copies % parts:
         step = parts // math.gcd(parts, copies)
         raise LudusError(
             f"{rows * copies} rows cannot be dealt evenly to {settings.minibatches} minibatches of {settings.pieces} "
-            f"on {len(devices.learners(settings.devices))} devices; take --rows {rows + -rows % step}, or other parts"
+            f"on {learners} devices; take --rows {rows + -rows % step}, or other parts"
         )
 
 
 @functools.cache
-def mesh_of(wanted: int) -> Mesh:
-    """The devices that learn, in a row."""
-    return Mesh(np.array(devices.learners(wanted)), (ROWS,))
+def mesh_of(wanted: int, acting: int = 0) -> Mesh:
+    """The devices that learn, in a row, those of a process side by side."""
+    return Mesh(np.array(devices.learners(wanted, acting)), (ROWS,))
 
 
 def dealt(mesh: Mesh, rollout: Rollout) -> Batch:
     """The rollout on the devices, each with its rows."""
     batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory, ())
-    return jax.tree.map(lambda array, spec: jax.device_put(array, NamedSharding(mesh, spec)), batch, placed(batch))
+    return jax.tree.map(lambda array, spec: devices.put(array, NamedSharding(mesh, spec)), batch, placed(batch))
 
 
 def placed(batch: Batch) -> Batch:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import numpy as np
 
 from ludus import checkpoint
@@ -21,10 +22,15 @@ ACTOR = 0x6C7564757302
 
 
 class Actor:
-    """Plays the games of its pool; `number` tells it from others that play beside it."""
+    """Plays the games of its pool; `number` tells it from others that play beside it.
 
-    def __init__(self, pool: AnyPool, agent: DeepAgent, opponents: Opponents, seed: int, number: int) -> None:
-        self.pool, self.agent, self.opponents = pool, agent, opponents
+    It decides on its `device`, or where the parameters lie that it is given.
+    """
+
+    def __init__(
+        self, pool: AnyPool, agent: DeepAgent, opponents: Opponents, seed: int, number: int, device: Any = None
+    ) -> None:
+        self.pool, self.agent, self.opponents, self.device = pool, agent, opponents, device
         self.dice = int(random.keys(seed ^ ACTOR, number + 1)[number])
         self.time = 0
         self.memory = agent.memory(pool.rows * pool.spec.views)
@@ -33,7 +39,8 @@ class Actor:
     def collect(self, params: Any, version: int, length: int) -> Rollout:
         """Play `length` steps in every row with these parameters."""
         begun, memory = time.perf_counter(), self.memory
-        self.opponents.prepare(version, self.time)
+        params = jax.device_put(params, self.device)
+        self.opponents.prepare(version, self.time, self.device)
         steps, decisions, own = [self.pool.step], [], []
         for _ in range(length):
             decision, self.memory = self.agent.act(params, self.memory, steps[-1], self.key())

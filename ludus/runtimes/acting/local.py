@@ -20,8 +20,7 @@ class Local(Acting):
             yield together([actor.collect(params, version, self.job.steps) for actor in self.actors])
 
     def state(self) -> dict[str, dict[str, Array]]:
-        actors = {f"worker_{number}": actor.state() for number, actor in enumerate(self.actors)}
-        return actors | self.past.state()
+        return self.everyone([actor.state() for actor in self.actors]) | self.past.state()
 
 
 def open_source(job: Job) -> Local:

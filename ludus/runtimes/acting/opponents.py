@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from ludus import agents, checkpoint
@@ -67,8 +68,8 @@ class Opponent:
         """Write its actions over those of the agent, where it is its turn."""
         turn = step.seat[self.rows] != self.own
         own[self.rows] = ~turn
-        if not turn.any():
-            return
+        if not (turn | step.first[self.rows]).any():
+            return  # but where a game opens it must look, or it would remember the one before
         if self.whole:
             discount = np.zeros_like(step.discount)
             discount[self.rows] = step.discount[self.rows] * turn
@@ -108,11 +109,12 @@ class Opponents:
         player = agents.load(name, pool.name)
         return player, player.init(pool.spec, self.seed)
 
-    def prepare(self, version: int, time: int) -> None:
-        """Choose which past self plays the next rollout."""
+    def prepare(self, version: int, time: int, device: Any = None) -> None:
+        """Choose which past self plays the next rollout, on the device of the actor if it has one."""
         for opponent in self.others:
             if opponent.name == PAST:
-                opponent.params = self.past.choose(version, (time * 2654435761 + self.seed) >> 7)
+                chosen = self.past.choose(version, (time * 2654435761 + self.seed) >> 7)
+                opponent.params = jax.device_put(chosen, device)
 
     def play(self, step: Step, actions: Array, key: Any) -> tuple[Array, Array]:
         """The actions that are played, and [N] which of them are the agent's own."""
@@ -159,6 +161,7 @@ def _bounds(parts: Sequence[float], rows: int) -> list[tuple[int, int]]:
     if rows < len(parts):
         raise LudusError(f"{rows} rows cannot be shared by {len(parts)} opponents; take more rows")
     ends = np.rint(np.cumsum(parts) / sum(parts) * rows).astype(int)
-    ends = np.maximum(ends, np.arange(1, len(parts) + 1))
-    ends = np.minimum(ends, rows - np.arange(len(parts))[::-1])
+    places = np.arange(len(parts))
+    ends = np.maximum.accumulate(np.maximum(ends - places, 1)) + places
+    ends = np.minimum(ends, rows - places[::-1])
     return list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True))

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ludus import checkpoint
+from ludus import checkpoint, devices
 from ludus.agents.deep import new_agent
 from ludus.bridges import open_pool
 from ludus.runtimes.acting.actor import Actor
@@ -33,7 +33,9 @@ class Acting:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.past = Past(job.algorithm.past_every, job.algorithm.past_kept)
-        self.actors = [new_actor(job, number, self.past) for number in range(job.workers)]
+        self.first = devices.process() * job.workers
+        """the number of our first actor; those of all processes are counted on"""
+        self.actors = [new_actor(job, self.first + number, self.past) for number in range(job.workers)]
         self.params: dict[int, Any] = {}
         """by version; those that nobody will play with any more are let go"""
 
@@ -60,15 +62,22 @@ class Acting:
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
         """Go on where `state` was taken: the actors where their rollouts began, with the parameters of then."""
         actors = {name: arrays for name, arrays in state.items() if name.startswith("worker_")}
-        if set(actors) != {f"worker_{number}" for number in range(len(self.actors))}:
+        everyone = len(self.actors) * devices.processes()
+        if set(actors) != {f"worker_{number}" for number in range(everyone)}:
             raise LudusError(
-                "this checkpoint is of a run with another number of workers; resume it with its own run.toml"
+                f"this checkpoint is of a run with {len(actors)} actors in all, not {everyone}; resume it with its own "
+                "run.toml, on as many processes as before"
             )
         self.past.restore(state, self.like)
-        for number, actor in enumerate(self.actors):
+        for number, actor in enumerate(self.actors, self.first):
             actor.restore(actors[f"worker_{number}"])
         if "acting" in state:
             self.params[-self.lag] = checkpoint.unflatten(self.like, dict(state["acting"]))
+
+    def everyone(self, states: Sequence[dict[str, Array]]) -> dict[str, dict[str, Array]]:
+        """The states of our actors, and of those of all other processes, by their numbers."""
+        actors = [state for process in devices.gathered(list(states)) for state in process]
+        return {f"worker_{number}": state for number, state in enumerate(actors)}
 
     @functools.cached_property
     def like(self) -> Any:
@@ -86,7 +95,9 @@ def new_actor(job: Job, number: int, past: Past) -> Actor:
     seed = int(random.keys(job.seed, number + 1)[number] >> 33)
     pool = open_pool(job.game, job.rows, seed, threads=1)
     agent = new_agent(pool, job.algorithm.network, job.algorithm.bfloat16, job.algorithm.curious)
-    return Actor(pool, agent, Opponents(job.algorithm.opponents, pool, agent, past, seed), job.seed, number)
+    opponents = Opponents(job.algorithm.opponents, pool, agent, past, seed)
+    places = devices.actors(job.algorithm.actor_devices)
+    return Actor(pool, agent, opponents, job.seed, number, places[number % len(places)] if places else None)
 
 
 def together(rollouts: Sequence[Rollout]) -> Rollout:

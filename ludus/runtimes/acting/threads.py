@@ -100,8 +100,7 @@ class Threads(Acting):
         with self.news:
             params, _ = self.params_for(self.number + 1)
         states = [begun or actor.state() for begun, actor in zip(self.begun, self.actors, strict=True)]
-        actors = {f"worker_{number}": state for number, state in enumerate(states)}
-        return actors | {"acting": checkpoint.flatten(params)} | self.past.state()
+        return self.everyone(states) | {"acting": checkpoint.flatten(params)} | self.past.state()
 
     def close(self) -> None:
         with self.news:
