@@ -19,8 +19,12 @@ NEEDS = "deep agents need JAX, Flax and Optax: pip install 'ludus[deep]'"
 
 
 @functools.cache
-def start() -> None:
-    """Settle how JAX works in this process; whoever was first to compute has settled the number of devices."""
+def start() -> bool:
+    """Settle how JAX works in this process, and say whether there is a device more than cores, for actors.
+
+    On a device of its own an actor need not wait while the others learn; the cores they share by themselves. Whoever
+    computed before has settled the number of devices.
+    """
     try:
         import flax
         import jax
@@ -35,21 +39,31 @@ def start() -> None:
     with contextlib.suppress(RuntimeError):
         from ludus.pool import available_cores
 
-        config.update("jax_num_cpu_devices", available_cores())
+        config.update("jax_num_cpu_devices", available_cores() + 1)
+        return True
+    return False
+
+
+def present(process: int | None = None) -> list[Any]:
+    """The devices of a process, without the one for actors."""
+    import jax
+
+    spare = start()
+    there = jax.local_devices(process)
+    return there[:-1] if spare and there[0].platform == "cpu" and len(there) > 1 else there
 
 
 def learners(wanted: int, acting: int = 0) -> list[Any]:
     """The devices that learn: in every process as many as wanted, or with 0 all that actors leave."""
     import jax
 
-    start()
-    there = jax.local_devices()
+    there = present()
     if acting + max(wanted, 1) > len(there):
         kinds = ", ".join(sorted({device.platform for device in there}))
         others = f" and {acting} for actors alone" if acting else ""
         raise LudusError(f"{wanted or 1} devices{others} were asked for; this process has {len(there)} ({kinds})")
     last = acting + wanted if wanted else None
-    found = [jax.local_devices(process)[acting:last] for process in range(jax.process_count())]
+    found = [present(process)[acting:last] for process in range(jax.process_count())]
     if len({len(part) for part in found}) > 1:
         counts = ", ".join(str(len(part)) for part in found)
         raise LudusError(f"the processes have {counts} devices to learn with; give all of them the same --devices")
@@ -60,8 +74,8 @@ def actors(wanted: int) -> list[Any]:
     """The devices of this process that play and do not learn; without any, actors play where they find room."""
     import jax
 
-    start()
-    return jax.local_devices()[:wanted]
+    there = present()
+    return there[:wanted] or jax.local_devices()[len(there) :]
 
 
 def process() -> int:

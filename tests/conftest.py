@@ -3,6 +3,8 @@
 import os
 
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
+# XLA spends most of the tests compiling what runs for a moment.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import hypothesis
 

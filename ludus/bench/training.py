@@ -33,7 +33,8 @@ UPDATES = 24
 """of a round of measuring a rate"""
 SEEDS = range(5)
 TRACKS = range(1001, 1009)
-STEPPED = "gymnasium:CartPole-v1(vectorized=false)"
+STEPPED = "gymnasium:MountainCar-v0"
+"""a game that Python steps, row by row"""
 MEMORIES = ("lstm", "gru", "rwkv", "transformer", "none")
 
 Part = Callable[[int], Iterator[Result]]
@@ -195,7 +196,7 @@ def plain(game: str, runtime: Any) -> config.Run[Any]:
     run = config.resolve("cartpole", "ppo")
     settings = dataclasses.replace(run.settings, **PLAIN)
     if game != "cartpole":
-        settings = dataclasses.replace(settings, length=64, mlp=dataclasses.replace(settings.mlp, width=256))
+        settings = dataclasses.replace(settings, length=64, pieces=1)
     return dataclasses.replace(
         run, game=game, runtime=runtime, rows=512 if game == "cartpole" else 64, settings=settings
     )
@@ -205,7 +206,9 @@ def apart(what: str, *words: str, cache: str | None = None) -> dict[str, float]:
     """Measure in a process of its own; it is told when it was started."""
     environment = os.environ | ({"LUDUS_CACHE": cache} if cache else {})
     command = [sys.executable, "-m", "ludus.bench.training", what, repr(time.time()), *words]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise LudusError(f"{' '.join(command)} failed: {(done.stderr.strip().splitlines() or ['without a word'])[-1]}")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

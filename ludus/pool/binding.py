@@ -127,7 +127,7 @@ def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleTyp
 
 
 def _siblings(rules: ModuleType) -> list[str]:
-    return [name for name in sys.modules if name.startswith(f"{rules.__name__}.")]
+    return [name for name in list(sys.modules) if name.startswith(f"{rules.__name__}.")]
 
 
 def _imports_of(module: ModuleType) -> list[str]:

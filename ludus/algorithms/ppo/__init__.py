@@ -55,6 +55,8 @@ class PPO:
     """λ: how far an advantage looks beyond the critic's next word"""
     target: Literal["gae", "vtrace"] = "gae"
     """what the critic learns; vtrace weighs what older parameters did by how likely it is now"""
+    refresh: bool = True
+    """whether the newest parameters say anew, before an update, how likely and how good all was that older ones did"""
     recompute: bool = False
     """whether advantages are reckoned anew, with the newest parameters, in every minibatch; always so with vtrace"""
     rho_clip: float = 1.0

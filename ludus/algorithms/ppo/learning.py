@@ -25,6 +25,7 @@ from ludus.algorithms.tally import means
 from ludus.types import LudusError, Rollout
 
 Array = jax.Array
+MOST_WEIGHT = 2.0
 ROWS = "rows"
 """the axis of the mesh of devices, over which rows are dealt"""
 PartitionSpec: Any = jax.sharding.PartitionSpec  # JAX has no types for it
@@ -66,8 +67,10 @@ class Batch(NamedTuple):
     """[T, N] decisions that were the agent's own"""
     memory: Any
     """[N, …]"""
-    news: Any
+    news: Any = ()
     """[T+1, N, 1] how new what is seen was; () where nobody asks"""
+    weight: Any = ()
+    """[T, N] how much more likely each decision has become since it was made; () where nobody asks"""
 
 
 class Estimate(NamedTuple):
@@ -112,7 +115,7 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
 def compile_update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> None:
     """Have the update compiled for rollouts of these shapes; `rollout` may be shapes alone."""
     mesh = mesh_of(settings.devices, settings.actor_devices)
-    batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory, ())
+    batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory)
     state = jax.tree.map(lambda array: on(array.sharding, array), learner.state)
     parts = jax.tree.map(lambda array, spec: on(NamedSharding(mesh, spec), array), batch, placed(batch))
     rates = {name: np.float32(rate) for name, rate in settings.rates(0).items()}
@@ -145,7 +148,7 @@ def mesh_of(wanted: int, acting: int = 0) -> Mesh:
 
 def dealt(mesh: Mesh, rollout: Rollout) -> Batch:
     """The rollout on the devices, each with its rows."""
-    batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory, ())
+    batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory)
     return jax.tree.map(lambda array, spec: devices.put(array, NamedSharding(mesh, spec)), batch, placed(batch))
 
 
@@ -177,6 +180,8 @@ def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: An
         news, curiosity = novelty.rewards(agent, state.curiosity, batch.steps, total)
         batch, state = batch._replace(news=news), state._replace(curiosity=curiosity)
         metrics["novelty"] = total(news[1:].mean()) / total(1.0)
+    if settings.refresh and not recomputed(settings):
+        batch = refreshed(settings, agent, state.agent, batch)
     fixed = None if recomputed(settings) else estimate(settings, agent, batch, batch.decisions.value, None)
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), state.updates), jax.lax.axis_index(ROWS))
 
@@ -188,6 +193,28 @@ def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: An
     (state, _), told = jax.lax.scan(epoch, (state, jnp.array(True)), jax.random.split(key, settings.epochs))
     metrics |= jax.tree.map(jnp.mean, told)
     return settled(before, state._replace(updates=state.updates + 1), metrics)
+
+
+def refreshed(settings: PPO, agent: DeepAgent, variables: Any, batch: Batch) -> Batch:
+    """The batch as the newest parameters see it, which then are the ones that an update is held near to.
+
+    What older parameters decided counts π/μ as much, at most twice. Without this, one version of age has used up much
+    of the way that clipping allows. Hilton et al. 2021, https://arxiv.org/abs/2110.00641
+    """
+    times, rows = batch.own.shape
+
+    def seen(rows: Array) -> tuple[Array, Array]:
+        part = some_rows(batch, rows)
+        policy, _ = decided(judged := agent.evaluate(variables, part.memory, part.steps), times)
+        return distributions.log_prob(policy, part.decisions.action), judged.value
+
+    # As many rows at a time as a gradient is taken of, so that it needs no more memory.
+    found = jax.lax.map(seen, jnp.arange(rows).reshape(settings.minibatches * settings.pieces, -1))
+    log_prob, value = (jnp.moveaxis(part, 0, 1).reshape(part.shape[1], rows, *part.shape[3:]) for part in found)
+    older = batch.decisions.log_prob
+    weight = jnp.minimum(jnp.exp(losses.log_ratio(log_prob, older, batch.own)), MOST_WEIGHT)
+    decisions = batch.decisions._replace(log_prob=jnp.where(batch.own, log_prob, older), value=value)
+    return batch._replace(decisions=decisions, weight=jnp.where(batch.own, weight, 1.0))
 
 
 def settled(before: State, after: State, metrics: Any) -> tuple[State, Any]:
@@ -311,7 +338,7 @@ def estimate(settings: PPO, agent: DeepAgent, batch: Batch, value: Array, ratio:
         target = jnp.concatenate([target, news + value[:-1, :, seats:]], axis=-1)
     if settings.normalise:
         worth = losses.normalised(worth, returns.valid_steps(steps.first) & batch.own, total=total)
-    return Estimate(worth, target)
+    return Estimate(worth if isinstance(batch.weight, tuple) else worth * batch.weight, target)
 
 
 def surrogate(settings: PPO, log_prob: Array, behaviour: Array, advantage: Array, weights: Array) -> Array:
