@@ -106,6 +106,8 @@ def test_help_shows_what_the_preset_says(ludus, capsys, tmp_path, monkeypatch):
         (("play", "tictactoe", "--against", "runs/none"), 'there is no run "runs/none"'),
         (("show", "tictactoe", "--agent", "runs/none"), 'there is no run "runs/none"'),
         (("runs", "none-0001"), 'there is no run "none-0001" in "runs"'),
+        (("train", "tictactoe", "--policy=bold"), 'unknown policy "bold"; known are'),
+        (("train", "tictactoe", "--learning-rate=fast"), '"fast" in the schedule "fast" is not a number'),
     ],
 )
 def test_mistakes_are_sentences(ludus, tmp_path, arguments, sentence):
@@ -121,8 +123,6 @@ def test_mistakes_are_sentences(ludus, tmp_path, arguments, sentence):
         ("--learning-rat=1", "--learning-rat"),
         ("--steps=many", "--steps"),
         ("--runtime=cloud", "--runtime"),
-        ("--policy=bold", 'unknown policy "bold"; known are'),
-        ("--learning-rate=fast", '"fast" in the schedule "fast" is not a number'),
         ("--steps=0", "steps is 1 or more, not 0"),
         ("--checkpoint-seconds=inf", "checkpoint_seconds is a number from 0, not inf"),
     ],

@@ -384,8 +384,8 @@ def decided(judged: Judgement, times: int) -> tuple[distributions.Policy, Array]
 
 
 def some_rows(batch: Batch, rows: Array) -> Batch:
-    by_time = jax.tree.map(lambda array: array[:, rows], batch._replace(memory=()))
-    return by_time._replace(memory=jax.tree.map(lambda array: array[rows], batch.memory))
+    by_time = jax.tree.map(lambda array: jnp.take(array, rows, axis=1), batch._replace(memory=()))
+    return by_time._replace(memory=jax.tree.map(lambda array: jnp.take(array, rows, axis=0), batch.memory))
 
 
 def learned(variables: Any, curiosity: Any) -> dict[str, Any]:

@@ -200,4 +200,5 @@ def ppo_loss(settings, table, batch, advantage, target, entropy, memory=0.0, beg
 
 def plain(**settings):
     """Settings that a hand can follow."""
-    return PPO(**({"discount": 0.5, "trace": 0.5, "normalise": False, "epochs": 1, "minibatches": 1} | settings))
+    easy = {"discount": 0.5, "trace": 0.5, "normalise": False, "epochs": 1, "minibatches": 1, "refresh": False}
+    return PPO(**(easy | settings))

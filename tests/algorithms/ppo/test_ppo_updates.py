@@ -251,3 +251,38 @@ def test_rows_that_cannot_be_dealt_are_a_sentence_that_knows_better(rows, copies
 def test_devices_that_are_not_there_are_a_sentence():
     with pytest.raises(LudusError, match="99 devices were asked for; this process has"):
         learning.check_rows(PPO(devices=99), 512)
+
+
+def test_what_the_newest_parameters_decided_themselves_is_as_it_was():
+    table = parameters_of(0)
+    batch = decided_by(table, random_batch(0, all_own=True))
+    seen = alone(learning.refreshed, plain(minibatches=2), AGENT, {"params": table}, batch)
+    np.testing.assert_allclose(seen.decisions.log_prob, batch.decisions.log_prob, atol=1e-6)
+    np.testing.assert_allclose(seen.weight, 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("minibatches", "pieces"), [(1, 1), (2, 2)])
+def test_what_older_parameters_decided_counts_as_much_as_it_is_likelier_now(minibatches, pieces):
+    """π/μ, at most twice; what an opponent did keeps its number, and counts once."""
+    older, newer = parameters_of(0), parameters_of(1)
+    batch = decided_by(older, random_batch(0))
+    seen = alone(learning.refreshed, plain(minibatches=minibatches, pieces=pieces), AGENT, {"params": newer}, batch)
+    now = decided_by(newer, batch).decisions
+    own = np.asarray(batch.own)
+    ratio = np.exp(np.asarray(now.log_prob) - np.asarray(batch.decisions.log_prob))
+    np.testing.assert_allclose(seen.weight, np.where(own, np.minimum(ratio, 2.0), 1.0), rtol=1e-4)
+    np.testing.assert_allclose(
+        seen.decisions.log_prob, np.where(own, now.log_prob, batch.decisions.log_prob), rtol=1e-5
+    )
+    worth = AGENT.evaluate({"params": newer}, batch.memory, batch.steps).value
+    np.testing.assert_allclose(seen.decisions.value, worth, rtol=1e-5)
+    assert (ratio[own] > 2.0).any() and (~own).any()
+
+
+def test_advantages_count_by_the_weight_of_their_decisions():
+    batch = random_batch(0)
+    weight = np.random.default_rng(3).uniform(0.1, 2.0, batch.own.shape).astype(np.float32)
+    once = alone(learning.estimate, plain(), AGENT, batch, batch.decisions.value, None)
+    weighed = alone(learning.estimate, plain(), AGENT, batch._replace(weight=weight), batch.decisions.value, None)
+    np.testing.assert_allclose(weighed.advantage, once.advantage * weight, rtol=1e-5)
+    np.testing.assert_array_equal(weighed.target, once.target)
