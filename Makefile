@@ -43,7 +43,8 @@ bench: setup  ## measure here and now; on a quiet machine these are the committe
 	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
 	$(BIN)/ludus bench perfect --json > benchmarks/results/perfect.json.part
 	$(BIN)/ludus bench tabular --json > benchmarks/results/tabular.json.part
-	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular; do mv $$suite.json.part $$suite.json; done
+	$(BIN)/ludus bench train --json > benchmarks/results/train.json.part
+	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train; do mv $$suite.json.part $$suite.json; done
 
 bench-peers:  ## games and training of peers beside ours in one run, in an environment of their own
 	$(PYTHON) -m venv .venv-peers
