@@ -55,15 +55,9 @@ def train(arguments: list[str]) -> None:
     if outer.resume is not None:
         _carry_on(outer, rest)
         return
-    game = _game_of(rest)
-    if game is None:
-        if {"-h", "--help"} & set(rest):
-            tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
-        raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
-    from ludus import config, runs
+    from ludus import runs
 
-    preset = config.resolve(game, _value_of("--algorithm", rest))
-    run = tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=rest, default=preset)
+    run = run_of(rest)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     with _together(outer, run):
@@ -72,6 +66,19 @@ def train(arguments: list[str]) -> None:
         else:
             folder, run = runs.start(run, outer.out)
             _watch(folder, run, outer.json, resume=False)
+
+
+def run_of(arguments: list[str]) -> Any:
+    """The run that these words ask for: cartpole --algorithm ppo --mlp.width 128."""
+    game = _game_of(arguments)
+    if game is None:
+        if {"-h", "--help"} & set(arguments):
+            tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
+        raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
+    from ludus import config
+
+    preset = config.resolve(game, _value_of("--algorithm", arguments))
+    return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=arguments, default=preset)
 
 
 def _carry_on(outer: Outer, rest: list[str]) -> None:

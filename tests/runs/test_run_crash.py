@@ -140,7 +140,7 @@ def test_a_save_that_failed_is_not_tried_again_by_half(trainer, monkeypatch):
             raise LudusError("no room")
         return checkpoint.save(*arguments)
 
-    monkeypatch.setattr("ludus.runs.checkpoint", SimpleNamespace(**vars(checkpoint) | {"save": fail_once}))
+    monkeypatch.setattr("ludus.runs.keeping.checkpoint", SimpleNamespace(**vars(checkpoint) | {"save": fail_once}))
     with pytest.raises(LudusError, match="no room"):
         trainer.go(folder, run)
     assert refused and checkpoint.newest(folder / "checkpoints") is None

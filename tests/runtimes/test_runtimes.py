@@ -27,7 +27,7 @@ HERE = [name for name in NAMES if name != "mpi"]
 
 
 def workers_of(runtime):
-    return 1 if runtime == "single" else 2
+    return 1 if runtime in ("single", "local") else 2
 
 
 @pytest.mark.parametrize("runtime", HERE)
@@ -92,7 +92,7 @@ def test_a_job_survives_being_sent():
 
 
 def test_an_unknown_runtime_is_a_sentence():
-    with pytest.raises(LudusError, match="known are single, threads, processes, mpi"):
+    with pytest.raises(LudusError, match="known are single, local, threads, processes, mpi"):
         open_source("pigeons", small_job("tictactoe"))
 
 

@@ -326,7 +326,7 @@ def _check_pointers(layout: Layout, observation: Mapping[str, Array]) -> None:
 
 
 def trimmed(
-    layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = (32, 64, 96, 128, 160)
+    layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = (32, 48, 64, 96, 128, 160)
 ) -> dict[str, Array]:
     """The observation with each padded entity set cut after its last real entity, to one of a few lengths.
 

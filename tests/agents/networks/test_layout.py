@@ -181,7 +181,7 @@ def test_ids_and_categories_out_of_range_are_said():
             check_ids(DUEL_SHAPED, broken)
 
 
-@pytest.mark.parametrize(("cards", "kept"), [(0, 32), (1, 32), (32, 32), (33, 64), (40, 64), (129, 160), (160, 160)])
+@pytest.mark.parametrize(("cards", "kept"), [(0, 32), (1, 32), (32, 32), (33, 48), (49, 64), (129, 160), (160, 160)])
 def test_padding_is_cut_to_the_smallest_bucket(cards, kept):
     seen = random_duel(3, cards)
     cut = trimmed(DUEL_SHAPED, seen)
