@@ -34,7 +34,7 @@ def together(coordinator: str, processes: int, process: int, settings: str) -> I
         raise LudusError(f"of {processes} processes, one is number 0 to {processes - 1}, not {process}")
     mark = hashlib.sha256(f"{processes} {settings}".encode()).hexdigest()
     with contextlib.ExitStack() as lines:
-        met = expect(host, port, processes, mark) if process == 0 else {0: call(host, port, process, mark)}
+        met = expect(port, processes, mark) if process == 0 else {0: call(host, port, process, mark)}
         for line in met.values():
             lines.enter_context(line)
         parted = threading.Event()
@@ -62,11 +62,11 @@ def address_of(coordinator: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def expect(host: str, port: int, processes: int, mark: str) -> dict[int, socket.socket]:
+def expect(port: int, processes: int, mark: str) -> dict[int, socket.socket]:
     """Lines to all others, by number, once all have called."""
     until, lines = time.monotonic() + WAIT_SECONDS, dict[int, socket.socket]()
     try:
-        with socket.create_server((host, port), family=_family(host)) as listener:
+        with _listening(port) as listener:
             while len(lines) < processes - 1:
                 listener.settimeout(max(until - time.monotonic(), 0.001))
                 line, _ = listener.accept()
@@ -74,7 +74,7 @@ def expect(host: str, port: int, processes: int, mark: str) -> dict[int, socket.
     except OSError as error:
         _close(lines.values())
         if not isinstance(error, TimeoutError):
-            raise LudusError(f"process 0 cannot listen at {host}:{port}: {error.strerror}; choose another") from None
+            raise LudusError(f"process 0 cannot listen at port {port}: {error.strerror}; choose another") from None
         missing = ", ".join(str(number) for number in range(1, processes) if number not in lines)
         raise LudusError(f"waited {WAIT_SECONDS:g} s for process {missing} of {processes} in vain; start all") from None
     except LudusError:
@@ -85,9 +85,10 @@ def expect(host: str, port: int, processes: int, mark: str) -> dict[int, socket.
     return lines
 
 
-def _family(host: str) -> socket.AddressFamily:
-    """Whether a host is reached by the old or by the new internet."""
-    return socket.getaddrinfo(host, None)[0][0]
+def _listening(port: int) -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server(("", port))
 
 
 def _welcome(line: socket.socket, lines: dict[int, socket.socket], mark: str) -> None:
@@ -165,7 +166,7 @@ def _join(coordinator: str, processes: int, process: int) -> None:
     try:
         jax.distributed.initialize(
             coordinator, processes, process, cluster_detection_method="deactivate",
-            initialization_timeout=int(WAIT_SECONDS) + 1, coordinator_bind_address=coordinator,
+            initialization_timeout=int(WAIT_SECONDS) + 1,
         )  # fmt: skip
         jax.devices()
     except (RuntimeError, ValueError) as error:
