@@ -47,8 +47,11 @@ def same(one, other):
 
 def children():
     """The ids of the processes that this one has started and that still run."""
-    return {int(word) for task in pathlib.Path("/proc/self/task").iterdir() for word in
-            (task / "children").read_text().split()}  # fmt: skip
+    found = set()
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that ended while we looked has no children
+            found |= {int(word) for word in (task / "children").read_text().split()}
+    return found
 
 
 def alive(process):

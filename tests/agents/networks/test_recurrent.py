@@ -309,7 +309,7 @@ def asked(network, variables, x, legal=None):
 def test_padding_can_be_cut_off_where_it_is_masked(duel):
     network, variables, x = duel
     cut = trimmed(DUEL_SHAPED, x)
-    assert cut["cards_"].shape == (ROWS, 64, 41)
+    assert cut["cards_"].shape == (ROWS, 48, 41)
     close(asked(network, variables, cut), asked(network, variables, x))
     open_eyes = network.clone(args=dataclasses.replace(network.args, card_mask=False))
     assert abs(asked(open_eyes, variables, cut)[2] - asked(open_eyes, variables, x)[2]).max() > 1e-4
