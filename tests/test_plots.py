@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from ludus import plots
-from ludus.plots import COLORS, Series, Words, curves, label, spark, ticks, value_text
+from ludus.plots import COLORS, Series, curves, layout, painting, spark
+from ludus.plots.layout import Words
+from ludus.plots.numbers import label, ticks, value_text
+from ludus.plots.series import checked, curve_of
 from ludus.types import LudusError
 
 SILENT = Words("", "", "")
@@ -45,7 +48,7 @@ def spot(series, x, y, words=SILENT):
     """The row and the column of the pixel of a point in a plot of SIZE."""
     factor = plots.SMOOTHING
     large = (SIZE[0] * factor, SIZE[1] * factor)
-    horizontal, vertical = plots.layout(plots._checked(series), words, large, factor)
+    horizontal, vertical = layout.axes(checked(series), words, large, factor)
     return int(vertical.place(y) / factor), int(horizontal.place(x) / factor)
 
 
@@ -177,15 +180,15 @@ def test_thinning_paints_the_same_picture(tmp_path, monkeypatch):
     values[dice.random(40_000) < 0.001] = math.nan
     series = Series("walk", np.arange(40_000), values, values - 9, values + 9)
     thin = drawn(tmp_path, series)
-    monkeypatch.setattr(plots, "_thinned", lambda curve, axis: curve)
+    monkeypatch.setattr(painting, "thinned", lambda curve, axis: curve)
     every = drawn(tmp_path, series)
     assert (np.abs(thin - every).max(axis=2) > 40).mean() < 0.002
 
 
 def test_thinning_keeps_four_points_a_column():
-    curve = plots._curve(Series("a", np.arange(100_000), np.sin(np.arange(100_000))))
-    axis = plots.Axis(0, 99_999, 0.0, 1000.0, ticks(0, 99_999, 5))
-    thin = plots._thinned(curve, axis)
+    curve = curve_of(Series("a", np.arange(100_000), np.sin(np.arange(100_000))))
+    axis = layout.Axis(0, 99_999, 0.0, 1000.0, ticks(0, 99_999, 5))
+    thin = painting.thinned(curve, axis)
     assert len(thin.x) == 4 * 1001
     assert (np.diff(thin.x) >= 0).all()
     assert thin.x[:4].tolist() == [0, 0, 99, 99]
@@ -264,7 +267,7 @@ def test_values_in_four_digits(value, expected):
 
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 20), st.booleans())
 def test_ticks_are_inside_and_told_apart(one, other, count, whole):
-    low, high = plots._limits([np.array([one, other])])
+    low, high = layout.limits([np.array([one, other])])
     found = ticks(low, high, count, whole)
     slack = 1e-5 * found.step
     assert len(found.values) <= count + 1
@@ -296,7 +299,7 @@ def test_any_numbers_and_any_words_are_drawn_inside_the_picture(tmp_path_factory
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30), st.booleans(), st.integers(200, 2000))
 def test_labels_under_the_axis_do_not_touch(values, whole, right):
     part = np.floor(values) if whole else np.array(values)
-    axis = plots._horizontal([part], 50.0, float(right), 1.0)
+    axis = layout.horizontal_axis([part], 50.0, float(right), 1.0)
     spans = [
         (axis.place(mark) - plots.text_width(words, 14) / 2, axis.place(mark) + plots.text_width(words, 14) / 2)
         for mark in axis.ticks.values
@@ -307,7 +310,7 @@ def test_labels_under_the_axis_do_not_touch(values, whole, right):
 
 @given(st.lists(st.floats(100, 400), max_size=8).map(sorted))
 def test_values_at_the_right_stay_apart(wanted):
-    places = plots._apart(wanted, 17, 100, 400)
+    places = layout.apart(wanted, 17, 100, 400)
     assert len(places) == len(wanted)
     assert all(after - before >= 17 - 1e-6 for before, after in itertools.pairwise(places))
     assert all(100 - 1e-6 <= place <= 400 + 1e-6 for place in places)
@@ -339,12 +342,12 @@ def test_a_long_label_at_the_left_is_not_cut(tmp_path):
 
 
 def test_values_that_would_touch_move_apart_around_their_middle():
-    assert plots._apart([200, 200, 300], 20, 0, 400) == [190, 210, 300]
+    assert layout.apart([200, 200, 300], 20, 0, 400) == [190, 210, 300]
 
 
 def test_long_names_lose_their_middle_and_the_legend_has_two_rows_at_most():
-    given_curves = [plots._curve(Series(f"{'long' * 20}-{index:04}", [], [])) for index in range(8)]
-    rows = plots._legend_rows(given_curves, 960, 1.0)
+    given_curves = [curve_of(Series(f"{'long' * 20}-{index:04}", [], [])) for index in range(8)]
+    rows = layout.legend_rows(given_curves, 960, 1.0)
     assert len(rows) == 2
     names = [(x, name) for row in rows for x, _, name in row]
     assert all(name.startswith("long") and name.endswith(f"-{index:04}") for index, (_, name) in enumerate(names))
