@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
-from ludus.cli.playing import asker
+from ludus.cli.playing import asker, check_scale
 from ludus.types import LudusError
 
 
@@ -38,27 +38,37 @@ def battle(
         json: Print one JSON object instead.
     """
     from ludus import battle as battles
-    from ludus.agents import person
 
     if keep and out is None:
         raise LudusError("say where the games shall be kept: --keep 10 --out battle")
     name = battles.game_of(agents, game)
-    result: Any
-    if person.NAME in agents:
-        result = battles.battle(name, agents, games, seed, keep, talk=_talk(json))
-    else:
-        fight: Any = battles.battle if len(agents) == 2 else battles.tournament
-        with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
-            result = fight(name, agents, games, seed, keep, tell)
+    result = _fought(name, agents, games, seed, keep, json)
     written = [str(path) for path in battles.save(out, result)] if out is not None else []
-    two = isinstance(result, battles.Battle)
     if json:
-        facts = battles.facts(result) if two else battles.tournament_facts(result)
+        facts = battles.facts(result) if isinstance(result, battles.Battle) else battles.tournament_facts(result)
         print_json({"game": name, "seed": seed, **facts, "files": written})
-        return
-    print(battles.match_text(name, result) if two else battles.tournament_text(result))
+    else:
+        _print_battle(name, result, written)
+
+
+def _print_battle(game: str, result: Any, written: list[str]) -> None:
+    from ludus import battle as battles
+
+    print(battles.match_text(game, result) if isinstance(result, battles.Battle) else battles.tournament_text(result))
     if written:
         print(f"wrote {written[0]}" + (f" and {len(written) - 1} more" if len(written) > 1 else ""))
+
+
+def _fought(game: str, agents: tuple[str, ...], games: int, seed: int, keep: int, json: bool) -> Any:
+    """A battle of two, which may be in person, or a tournament; with a bar for those who watch."""
+    from ludus import battle as battles
+    from ludus.agents import person
+
+    if person.NAME in agents:
+        return battles.battle(game, agents, games, seed, keep, talk=_talk(json))
+    fight: Any = battles.battle if len(agents) == 2 else battles.tournament
+    with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
+        return fight(game, agents, games, seed, keep, tell)
 
 
 def _talk(json: bool) -> Any:
@@ -84,16 +94,13 @@ def replay(
         scale: Size of the picture, from 0.1 to 4.
         json: Print what the file says, with the moves by their names, as one JSON object.
     """
-    from ludus import pictures, replays
-    from ludus.show import thinned
+    from ludus import replays
 
-    if not 0.1 <= scale <= 4:
-        raise LudusError(f"let --scale be 0.1 to 4, not {scale:g}")
+    check_scale(scale)
     game = replays.load(file)
     replays.verify(game)
     if out is not None:
-        frames, size = thinned(replays.frames(game)), replays.frame_size(game)
-        pictures.save(out, frames, size, fps=20 if len(frames) > 60 else 2, scale=scale)
+        _draw(game, out, scale)
     if json:
         print_json({**replays.header(game), "moves": replays.action_names(game)})
     elif out is not None:
@@ -102,3 +109,12 @@ def replay(
         print(f"{game.game}, seed {game.seed}: {' against '.join(game.agents)}")
         with contextlib.suppress(EOFError):
             replays.watch(game, print, input if sys.stdin.isatty() and sys.stdout.isatty() else None)
+
+
+def _draw(game: Any, out: pathlib.Path, scale: float) -> None:
+    """The game as a picture; a long one moves faster."""
+    from ludus import pictures, replays
+    from ludus.show import thinned
+
+    frames = thinned(replays.frames(game))
+    pictures.save(out, frames, replays.frame_size(game), fps=20 if len(frames) > 60 else 2, scale=scale)

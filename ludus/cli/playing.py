@@ -60,10 +60,7 @@ def show(
     from ludus import pictures
     from ludus import show as showing
 
-    if out is not None and out.suffix.lower() not in (".png", ".svg", ".gif"):
-        raise LudusError(f'cannot write a picture to "{out}"; let its name end in .png, .svg or .gif')
-    if not (0.1 <= scale <= 4 and 1 <= steps <= 1_000_000 and 10 <= columns <= 1000):
-        raise LudusError("let --scale be 0.1 to 4, --steps 1 to 1000000 and --columns 10 to 1000")
+    _check_show(out, scale, steps, columns)
     moving = out is not None and out.suffix.lower() == ".gif"
     result = showing.play(game, agent, seed, steps, every=-(-steps // showing.LONGEST_GIF) if moving else 1)
     if out is not None:
@@ -71,11 +68,24 @@ def show(
         pictures.save(out, result.frames, result.frame, scale=scale)
     if json:
         print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
-    elif out is None:
+    else:
+        _print_show(result, out, columns)
+
+
+def _print_show(result: Any, out: pathlib.Path | None, columns: int) -> None:
+    if out is None:
         _animate(result.frames, result.frame, columns)
         print(result.text)
     else:
         print(f"{result.steps} steps, {result.games} game(s), returns {_short(result.returns)}: {out}")
+
+
+def _check_show(out: pathlib.Path | None, scale: float, steps: int, columns: int) -> None:
+    """A sentence unless this can be drawn; before anything is played."""
+    if out is not None and out.suffix.lower() not in (".png", ".svg", ".gif"):
+        raise LudusError(f'cannot write a picture to "{out}"; let its name end in .png, .svg or .gif')
+    if not (0.1 <= scale <= 4 and 1 <= steps <= 1_000_000 and 10 <= columns <= 1000):
+        raise LudusError("let --scale be 0.1 to 4, --steps 1 to 1000000 and --columns 10 to 1000")
 
 
 @app.command
@@ -176,13 +186,18 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
     from ludus import games
     from ludus import show as showing
 
-    if not 0.1 <= scale <= 4:
-        raise LudusError(f"let --scale be 0.1 to 4, not {scale:g}")
+    check_scale(scale)
     out.mkdir(parents=True, exist_ok=True)
     for name in games.names():
         print(f"ludus: playing and drawing {name} …", file=sys.stderr, flush=True)
         result = showing.demo(out, name, scale=scale)
         print(f"{name:<12} {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
+
+
+def check_scale(scale: float) -> None:
+    """A sentence unless a picture of this size can be drawn."""
+    if not 0.1 <= scale <= 4:
+        raise LudusError(f"let --scale be 0.1 to 4, not {scale:g}")
 
 
 def asker(prompts: TextIO | None = None) -> Callable[[str], str]:

@@ -1,4 +1,4 @@
-"""`ludus train`, `runs`, `evaluate`, `inspect`."""
+"""`ludus train`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import tyro
 
@@ -23,7 +23,6 @@ HELP = (
     "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json; --coordinator HOST:PORT --processes "
     "2 --process 0 on one machine, 1 on the next. Ctrl-C stops and saves."
 )
-Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 
 
 @dataclass(frozen=True)
@@ -206,13 +205,14 @@ def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
     assert last is not None
     if json:
         print_json(_facts(last))
-        return
-    score = (
-        ""
-        if last.score is None
-        else f", score {last.score.estimate:.4g} ({last.score.low:.4g} to {last.score.high:.4g})"
-    )
-    print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{score}")
+    else:
+        _tell_end(folder, last)
+
+
+def _tell_end(folder: pathlib.Path, last: Any) -> None:
+    score = last.score
+    ending = "" if score is None else f", score {score.estimate:.4g} ({score.low:.4g} to {score.high:.4g})"
+    print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{ending}")
     if last.finished and not last.metrics:
         print("it was finished before; make it longer with --steps")
     elif not last.finished:
@@ -244,125 +244,3 @@ def _stopping() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@app.command(name="runs")
-def list_runs(
-    names: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
-    out: pathlib.Path = pathlib.Path("runs"),
-    plot: pathlib.Path | None = None,
-    json: bool = False,
-) -> None:
-    """List training runs and how they stand, and draw their scores together.
-
-    Args:
-        names: Only these runs.
-        out: Where the folders of runs lie.
-        plot: Draw the scores of all of them over their steps into this PNG.
-        json: Print one JSON object instead.
-    """
-    from ludus.runs import score_series
-    from ludus.runs.folder import list_runs as summaries
-
-    wanted = [pathlib.Path(name).name for name in names]
-    found = [summary for summary in summaries(out) if not wanted or summary.name in wanted]
-    missing = set(wanted) - {summary.name for summary in found}
-    if missing:
-        raise LudusError(f'there is no run "{min(missing)}" in "{out}"; ludus runs lists those that there are')
-    if json:
-        print_json({"runs": [summary._asdict() for summary in found]})
-    elif not found:
-        print(f'no runs in "{out}" yet; start one: ludus train tictactoe')
-    for summary in [] if json else found:
-        print(_line(summary))
-    if plot is not None:
-        from ludus import plots
-
-        plots.curves(plot, [score_series(out / summary.name) for summary in found], "scores", "steps", "score")
-
-
-def _line(summary: Any) -> str:
-    if not summary.algorithm:
-        return f"{summary.name:<28} {summary.game}"
-    half = ((summary.high or 0.0) - (summary.low or 0.0)) / 2.0
-    score = "no score yet" if summary.score is None else f"{summary.score:.4g} ± {half:.2g}"
-    share = f"{summary.steps:,} of {summary.of:,}"
-    return f"{summary.name:<28} {summary.algorithm:<20} {share:>28} {score:>18} {summary.seconds:8.1f} s"
-
-
-@app.command
-def evaluate(
-    run: Folder, /, games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False
-) -> None:
-    """Let a trained agent play greedily, and tell its score with a confidence interval.
-
-    Args:
-        run: The folder of a run, or of one of its checkpoints.
-        games: How many games.
-        against: Who plays the other seats: random, perfect, scripted, mcts, or the folder of a run.
-        seed: Makes the games repeatable.
-        lines: Prove instead of sampling: every line of play of every opponent, from each seat (small games).
-        json: Print one JSON object instead.
-    """
-    from ludus import agents
-    from ludus import evaluate as evaluation
-    from ludus.agents import trained
-
-    agent = trained.load(run)
-    name = agent.manifest.game
-    if lines:
-        _print_lines(evaluation.exhaustive(name, agent, agent.params), run, json)
-        return
-    seats = agent.agent.spec.seats
-    if seats == 1:
-        score = evaluation.score(name, agent, agent.params, games, seed)
-        facts: dict[str, Any] = {
-            "games": games,
-            "score": score.interval._asdict(),
-            "length": float(score.lengths.mean()),
-        }
-    else:
-        opponent = agents.load(against, name)
-        players = [(agent, agent.params), (opponent, opponent.init(agent.agent.spec, seed))]
-        result = evaluation.match(name, players, games, seed)
-        facts = {"games": games, "score": result.interval._asdict(), "against": against, "wins": result.wins}
-        facts |= {"draws": result.draws, "losses": result.losses}
-    if json:
-        print_json({"run": str(run), "checkpoint": str(agent.path), "game": name, **facts})
-        return
-    low, high = facts["score"]["low"], facts["score"]["high"]
-    print(f"{name}: {facts['score']['estimate']:.4f} ({low:.4f} to {high:.4f}, 95 %) over {games} games", end="")
-    print(
-        f" against {against}: {facts['wins']} won, {facts['draws']} drawn, {facts['losses']} lost" if seats > 1 else ""
-    )
-
-
-def _print_lines(found: Any, run: pathlib.Path, json: bool) -> None:
-    if json:
-        print_json(
-            {"run": str(run), "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
-        )
-        return
-    for seat in found.seats:
-        print(f"seat {seat.seat}: {seat.positions:,} positions, {seat.lines:,} lines, worst result {seat.worst:g}")
-        if seat.worst < 0:
-            print(f"        lost by {' '.join(seat.line)}")
-
-
-@app.command
-def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bool = False) -> None:
-    """Show what a checkpoint holds, and what it thinks of a position.
-
-    Args:
-        run: The folder of a run, or of one of its checkpoints.
-        moves: The moves that lead to the position, by their names; none: the opening.
-        seed: Which game, where there is chance.
-        json: Print one JSON object instead.
-    """
-    from ludus import inspection
-
-    facts = inspection.inspect(run, moves, seed)
-    if json:
-        print_json(facts)
-    else:
-        print(inspection.as_text(facts))
