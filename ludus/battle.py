@@ -25,7 +25,7 @@ from ludus.evaluate.playing import Chair, Counts, Player, Tell, by_game, decide,
 from ludus.pool import Pool
 from ludus.ratings import Rating, bradley_terry, elo
 from ludus.replays import Replay
-from ludus.statistics import Interval, interval, wilson
+from ludus.statistics import Interval
 from ludus.types import Array, LudusError
 
 ROWS = 256
@@ -269,8 +269,8 @@ def _kept(pool: AnyPool, names: tuple[str, str], seeds: Array, heard: list[list[
     )
 
 
-def _seating(pool: AnyPool, game: int) -> Array:
-    """[seats] which of two players sits where in this game."""
+def _seating(pool: AnyPool, game: int | Array) -> Array:
+    """[seats] which of two players sits where in this game; [games, seats] for a column of games."""
     return (np.arange(pool.spec.seats) + game) % 2
 
 
@@ -305,7 +305,8 @@ def _sit_down(
             _play_on(pool, names, chairs, counts, game, heard[-1], talk)
     seconds = time.perf_counter() - start
     begun = [actions for actions in heard[:keep] if actions]
-    return Battle(names, _so_far(pool, counts), seconds, _kept(pool, names, seeds, begun))
+    match = evaluate.match_of(counts.played(), _seating(pool, np.arange(counts.done)[:, None]), 2)
+    return Battle(names, match, seconds, _kept(pool, names, seeds, begun))
 
 
 def _play_on(
@@ -340,32 +341,6 @@ def _asked(talk: Talk, pool: AnyPool) -> int:
     if choice == "quit":
         raise Left
     return int(choice)
-
-
-def _so_far(pool: AnyPool, counts: Counts) -> evaluate.Match:
-    """What the finished games say of the first player: no seat that it never had, and nothing at all of no game."""
-    games = counts.done
-    seating = np.array([_seating(pool, game) for game in range(games)]).reshape(games, pool.spec.seats)
-    returns = np.stack([_mean_of(counts.returns[:games], seating == place) for place in (0, 1)], axis=1)
-    ahead = np.sign(returns[:, 0] - returns[:, 1])
-    wins, draws, losses = evaluate.tally(ahead)
-    seats = tuple(
-        evaluate.SeatMatch(
-            seat, int(own.sum()), *evaluate.tally(ahead[own]), interval(counts.returns[:games][own, seat])
-        )
-        for seat, own in enumerate((seating == 0).T)
-        if own.any()
-    )
-    rate = wilson(wins + draws / 2, games) if games else Interval(0.5, 0.0, 1.0)
-    whole = interval(returns[:, 0]) if games else Interval(math.nan, -math.inf, math.inf)
-    cut, lengths = int(counts.cut[:games].sum()), counts.lengths[:games]
-    return evaluate.Match(games, wins, draws, losses, rate, whole.estimate, whole, seats, lengths, returns, cut)
-
-
-def _mean_of(returns: Array, held: Array) -> Array:
-    """[games] the mean of the seats that a player held: [games, seats] twice."""
-    mean: Array = (returns * held).sum(axis=1) / held.sum(axis=1)
-    return mean
 
 
 def _in_turn(pairs: list[tuple[int, int]], fought: list[Battle]) -> tuple[Array, Array, Array]:

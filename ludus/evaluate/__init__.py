@@ -6,6 +6,7 @@ for new ones, and its rows are used instead of `rows`. Equal seeds give equal re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ludus.evaluate.proving import Lines, SeatLines, exhaustive
 from ludus.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError, Spec
 
-__all__ = ["Lines", "Match", "Score", "SeatLines", "SeatMatch", "exhaustive", "match", "score", "seated"]
+__all__ = ["Lines", "Match", "Score", "SeatLines", "SeatMatch", "exhaustive", "match", "match_of", "score", "seated"]
 
 
 class Score(NamedTuple):
@@ -99,7 +100,7 @@ def match(
         check_players(pool.name, pool.spec, len(players), games)
         seating = (np.arange(pool.spec.seats) + np.arange(len(players))[:, None]) % len(players)
         played = play(pool, players, seating, games, seed, tell, openings, hear)
-    return _match(played, seating[np.arange(games) % len(seating)])
+    return match_of(played, seating[np.arange(games) % len(seating)], len(players))
 
 
 def check_players(name: str, spec: Spec, players: int, games: int) -> None:
@@ -114,25 +115,25 @@ def check_players(name: str, spec: Spec, players: int, games: int) -> None:
         raise LudusError(f"{games} games do not let {players} players sit in each seat equally often; play {near}")
 
 
-def _match(played: Played, seating: Array) -> Match:
-    """The figures of the first player; `seating` [games, seats] is who sat where."""
-    held = seating[:, :, None] == np.arange(seating.max() + 1)
+def match_of(played: Played, seating: Array, players: int) -> Match:
+    """The figures of the first player; `seating` [games, seats] is who sat where. Of no game they say nothing."""
+    held = seating[:, :, None] == np.arange(players)
     returns = (played.returns[:, :, None] * held).sum(axis=1) / held.sum(axis=1)
     ahead = np.sign(returns[:, 0] - returns[:, 1:].max(axis=1))
-    wins, draws, losses = tally(ahead)
-    games, whole = len(returns), interval(returns[:, 0])
+    wins, draws, losses = _tally(ahead)
     seats = tuple(
-        _seat(seat, played.returns[held[:, seat, 0], seat], ahead[held[:, seat, 0]]) for seat in range(held.shape[1])
+        _seat(seat, played.returns[own, seat], ahead[own]) for seat, own in enumerate(held[:, :, 0].T) if own.any()
     )
-    rate = wilson(wins + draws / 2, games)
-    cut = int(played.cut.sum())
+    games, cut = len(returns), int(played.cut.sum())
+    rate = wilson(wins + draws / 2, games) if games else Interval(0.5, 0.0, 1.0)
+    whole = interval(returns[:, 0]) if games else Interval(math.nan, -math.inf, math.inf)
     return Match(games, wins, draws, losses, rate, whole.estimate, whole, seats, played.lengths, returns, cut)
 
 
 def _seat(seat: int, returns: Array, ahead: Array) -> SeatMatch:
-    return SeatMatch(seat, len(returns), *tally(ahead), interval(returns))
+    return SeatMatch(seat, len(returns), *_tally(ahead), interval(returns))
 
 
-def tally(ahead: Array) -> tuple[int, int, int]:
+def _tally(ahead: Array) -> tuple[int, int, int]:
     """How often a player was ahead (1), level (0) and behind (-1) at the end."""
     return int((ahead > 0).sum()), int((ahead == 0).sum()), int((ahead < 0).sum())

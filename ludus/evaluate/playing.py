@@ -92,7 +92,7 @@ def play(
             step = pool.reset(rows=endless)
         if tell and counts.done > before:
             tell(pool.name, counts.done, games)
-    return Played(counts.returns, counts.lengths, counts.cut)
+    return counts.played()
 
 
 def _seeds(openings: Array, numbers: Array) -> list[int]:
@@ -127,6 +127,10 @@ class Counts:
         self.total[ended], self.steps[ended] = 0.0, 0
         self.done += len(numbers)
         return ended
+
+    def played(self) -> Played:
+        """The games that are done: all, or the first ones where game follows game in one row."""
+        return Played(self.returns[: self.done], self.lengths[: self.done], self.cut[: self.done])
 
 
 class Chair:
