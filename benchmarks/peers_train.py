@@ -1,15 +1,17 @@
 """Ludus beside a PureJaxRL-style PPO, Stable-Baselines3 and RLlib: the same PPO on CartPole, learning included.
 
 Every measurement is a process of its own, one after the other: a peer tries its settings for a short while, and the
-fastest is measured again for longer. Medians count.
+fastest is measured again for longer. Medians count; ratios are of numbers that one run of this script measured.
 """
 
 from __future__ import annotations
 
+import functools
 import json as json_module
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from training import PPO, TRIALS
 
 from ludus import bench
 from ludus.bench import Result
+from ludus.bench.training import plain
 
 HERE = pathlib.Path(__file__).parent
 SEED = 1
@@ -33,6 +36,8 @@ OURS = {
     "memory": "train/cartpole/memory",
 }
 """what is compared, and what `ludus bench train` calls it"""
+PARTS = ("cartpole/ppo", "first_update")
+"""of `ludus bench train`, which measure that"""
 UNITS = {"cartpole": "steps/s", "first_update": "s", "first_update_warm": "s", "memory": "MB", "mean_return": "points"}
 
 
@@ -43,6 +48,7 @@ class Effort(NamedTuple):
     """how many settings of a peer are tried; all if None"""
     trial_rounds: int = 2
     rounds: int = 7
+    """of a rate, and how often a trainer is started for the time to its first update"""
     limit: float = 300.0
     """seconds that one process may take"""
 
@@ -65,15 +71,16 @@ def measure(peer: str, effort: Effort) -> Found:
     chosen = max(working, key=lambda trial: trial["steps_per_second"])["setting"]
     found = run_trainer(peer, chosen, effort.rounds, effort.limit)
     tell(f"{peer} {readable(chosen)}: {bench.readable(found['steps_per_second'])} steps/s")
+    again = (run_trainer(peer, chosen, 0, effort.limit)["first_update"] for _ in range(effort.rounds - 1))
+    starts = [found["first_update"], *again]
     numbers = {
         "cartpole": found["steps_per_second"],
-        "first_update": found["first_update"],
+        "first_update": statistics.median(starts),
+        "first_update_warm": first_update_warm(peer, chosen, starts, effort),
         "memory": found["memory"] + found["memory_of_children"],
         "mean_return": found["mean_return"],
     }
-    if peer == "purejax":
-        numbers["first_update_warm"] = first_update_from_cache(peer, chosen, effort.limit)
-    return Found(numbers, found | {"trials": trials})
+    return Found(numbers, found | {"trials": trials, "first_updates": starts})
 
 
 def try_setting(peer: str, setting: Mapping[str, Any], effort: Effort) -> Any:
@@ -88,20 +95,34 @@ def run_trainer(
     peer: str, setting: Mapping[str, Any], rounds: int, limit: float, environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """What `training.py` measured in a process of its own."""
-    started = time.time()
-    request = {"peer": peer, "setting": dict(setting), "started": started, "rounds": rounds, "seed": SEED}
+    request = {"peer": peer, "ppo": common_settings()._asdict(), "setting": dict(setting), "rounds": rounds}
+    request |= {"seed": SEED, "started": time.time()}
     command = [sys.executable, str(HERE / "training.py"), json_module.dumps(request)]
-    return json_module.loads(last_line(run(command, limit, {"JAX_PLATFORMS": "cpu", **(environment or {})})))
+    return json_module.loads(last_line(run(command, limit, environment)))
 
 
-def run(command: Sequence[str], limit: float, environment: Mapping[str, str]) -> str:
-    """What the command printed; past the limit it is ended together with all that it started."""
+@functools.cache
+def common_settings() -> PPO:
+    """What everyone trains with: taken from what `ludus bench train` measures of us, so that they cannot differ."""
+    ludus = plain("cartpole", "threads")
+    ours = ludus.settings
+    assert ours.mlp.activation == "tanh" and not ours.mlp.shared, "peers are set up for tanh and two networks"
+    return PPO(
+        rows=ludus.rows, steps=ours.length, epochs=ours.epochs, minibatches=ours.minibatches,
+        hidden=(ours.mlp.width,) * ours.mlp.depth, learning_rate=float(ours.learning_rate), discount=ours.discount,
+        trace=ours.trace, clip=ours.clip, entropy=float(ours.entropy), value=ours.value_weight,
+        gradient=ours.max_gradient,
+    )  # fmt: skip
+
+
+def run(command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None) -> str:
+    """What the command printed, on processors alone; past the limit it is ended together with all that it started."""
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **environment},
+        env={**os.environ, "JAX_PLATFORMS": "cpu", **(environment or {})},
         start_new_session=True,
     )
     try:
@@ -127,21 +148,27 @@ def last_words(text: str) -> str:
     return last_line("\n".join(line for line in lines if any(letter.isalpha() for letter in line)))
 
 
-def first_update_from_cache(peer: str, setting: Mapping[str, Any], limit: float) -> float:
-    """Seconds to the first update where JAX finds its programs on disk, which it does not do unless told to."""
+def first_update_warm(peer: str, setting: Mapping[str, Any], starts: Sequence[float], effort: Effort) -> float:
+    """Seconds to the first update where it was started before: who keeps nothing on disk starts as the first time.
+
+    JAX keeps its compiled programs only when told to, as it is here.
+    """
+    if peer != "purejax":
+        return statistics.median(starts)
     with tempfile.TemporaryDirectory() as folder:
         environment = {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
-        for _ in ("fills the cache", "reads it"):
-            found = run_trainer(peer, setting, 0, limit, environment)
-    return found["first_update"]
+        found = [run_trainer(peer, setting, 0, effort.limit, environment) for _ in range(1 + effort.rounds)]
+    return statistics.median(one["first_update"] for one in found[1:])  # the one before filled the cache
 
 
-def measure_ludus(limit: float) -> Found:
+def measure_ludus(effort: Effort) -> Found:
     """Our own numbers, by the same command that anyone can run."""
-    tell("ludus bench train")
-    command = [sys.executable, "-m", "ludus.cli", "bench", "train", "--only", "cartpole/ppo", "--json"]
+    rounds = ("--rounds", str(effort.rounds))
+    command = [sys.executable, "-m", "ludus.cli", "bench", "train", "--only", *PARTS, *rounds, "--json"]
+    tell(" ".join(["ludus", *command[3:-1]]))
+    limit = effort.limit * (3 * effort.rounds + 2)  # it starts so many processes, one after the other
     try:
-        document = json_module.loads(run(command, limit, {}))
+        document = json_module.loads(run(command, limit))
     except RuntimeError as error:
         raise RuntimeError(f"`ludus bench train` gave no numbers of ours, so there are no ratios: {error}") from None
     measured = {row["name"]: row["value"] for row in document["results"]}
@@ -154,7 +181,7 @@ def measure_ludus(limit: float) -> Found:
 def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
     """The JSON of a whole run: numbers, ratios, failures, and what each trainer was set to."""
     outcomes = {peer: attempt(measure, peer, effort) for peer in peers}
-    outcomes["ludus"] = attempt(measure_ludus, effort.limit)
+    outcomes["ludus"] = attempt(measure_ludus, effort)
     found = {name: it for name, it in outcomes.items() if isinstance(it, Found)}
     document = bench.as_json(results({name: it.numbers for name, it in found.items()}))
     for name in found.keys() - {"ludus"}:
@@ -166,7 +193,7 @@ def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
         f"peers_train/cartpole/{name}": readable(it.details["setting"]) for name, it in found.items() if name != "ludus"
     }
     details = {name: it.details for name, it in found.items()}
-    return document | {"seed": SEED, "ppo": PPO()._asdict(), "settings": settings, "details": details}
+    return document | {"seed": SEED, "ppo": common_settings()._asdict(), "settings": settings, "details": details}
 
 
 def results(numbers: dict[str, dict[str, float]]) -> Iterator[Result]:

@@ -55,15 +55,7 @@ def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         first = start(runtime, folder, mark, ["tictactoe", "--steps", "100000000000", "--runtime", runtime])
         wait_for_checkpoints(folder, 1)
-        time.sleep(dice.uniform(0.0, 2.0))
-        victim = choose(first.pid, mark, runtime, dice)
-        os.kill(victim, signal.SIGKILL)
-        died = runtime in ("single", "threads", "mpi")
-        code = finish(first) if died else None
-        if not died:
-            time.sleep(3.0)
-            first.send_signal(signal.SIGINT)
-            code = finish(first)
+        code = kill_one(first, runtime, mark, dice)
         orphans = left_over(mark)
         loadable = count_loadable(folder)
         run = next(pathlib.Path(folder).glob("runs/*"))
@@ -83,6 +75,16 @@ def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
         "orphans": orphans,
         "good": good,
     }
+
+
+def kill_one(process: subprocess.Popen[bytes], runtime: str, mark: str, dice: random.Random) -> int:
+    """How a run ended that lost one of its processes; where it can live on, it is asked to stop."""
+    time.sleep(dice.uniform(0.0, 2.0))
+    os.kill(choose(process.pid, mark, runtime, dice), signal.SIGKILL)
+    if runtime == "processes":
+        time.sleep(3.0)
+        process.send_signal(signal.SIGINT)
+    return finish(process)
 
 
 def start(runtime: str, folder: str, mark: str, arguments: list[str]) -> subprocess.Popen[bytes]:

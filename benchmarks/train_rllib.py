@@ -11,6 +11,11 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from training import PPO, Trainer
 
+NAMES = {
+    "num_epochs": "epochs", "lr": "learning_rate", "gamma": "discount", "lambda_": "trace", "clip_param": "clip",
+    "vf_loss_coeff": "value", "entropy_coeff": "entropy", "grad_clip": "gradient",
+}  # fmt: skip
+
 
 def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -49,16 +54,9 @@ def configure(ppo: PPO, setting: Mapping[str, Any], seed: int) -> PPOConfig:
         .training(
             train_batch_size_per_learner=batch,
             minibatch_size=batch // ppo.minibatches,
-            num_epochs=ppo.epochs,
-            lr=ppo.learning_rate,
-            gamma=ppo.discount,
-            lambda_=ppo.trace,
-            clip_param=ppo.clip,
-            vf_loss_coeff=ppo.value,
-            entropy_coeff=ppo.entropy,
-            grad_clip=ppo.gradient,
             grad_clip_by="global_norm",
             use_kl_loss=False,
+            **ppo.as_called(NAMES),
         )
         .debugging(seed=seed)
     )

@@ -11,6 +11,13 @@ import torch
 from stable_baselines3.common.env_util import make_vec_env
 from training import PPO, Trainer
 
+NAMES = {
+    "learning_rate": "learning_rate", "n_steps": "steps", "n_epochs": "epochs", "gamma": "discount",
+    "gae_lambda": "trace", "clip_range": "clip", "clip_range_vf": "clip", "ent_coef": "entropy", "vf_coef": "value",
+    "max_grad_norm": "gradient",
+}  # fmt: skip
+"""everything that PPO asks for, also where it agrees with the defaults of today"""
+
 
 def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
     torch.set_num_threads(setting["threads"])
@@ -29,22 +36,12 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 
 def build(ppo: PPO, seed: int) -> stable_baselines3.PPO:
     """All rows in this process: for a game as light as CartPole, processes cost more than they bring."""
-    # Everything that PPO asks for is given, also where it agrees with the defaults of today.
     return stable_baselines3.PPO(
         "MlpPolicy",
         make_vec_env("CartPole-v1", ppo.rows, seed, env_kwargs={"disable_env_checker": True}),
-        learning_rate=ppo.learning_rate,
-        n_steps=ppo.steps,
         batch_size=ppo.rows * ppo.steps // ppo.minibatches,
-        n_epochs=ppo.epochs,
-        gamma=ppo.discount,
-        gae_lambda=ppo.trace,
-        clip_range=ppo.clip,
-        clip_range_vf=ppo.clip,
-        ent_coef=ppo.entropy,
-        vf_coef=ppo.value,
-        max_grad_norm=ppo.gradient,
         policy_kwargs={"net_arch": list(ppo.hidden), "activation_fn": torch.nn.Tanh},
         seed=seed,
         device="cpu",
+        **ppo.as_called(NAMES),
     )

@@ -1,8 +1,8 @@
 """One trainer in one process: its first update since the process started, then its rate, memory and returns.
 
-    python training.py '{"peer": "sb3", "setting": {…}, "started": 1790000000.0, "rounds": 5, "seed": 1}'
+    python training.py '{"peer": "sb3", "ppo": {…}, "setting": {…}, "started": 1790000000.0, "rounds": 5, "seed": 1}'
 
-prints one JSON object. `train_<peer>.py` knows the peer; the settings of PPO here are the same for all.
+prints one JSON object. `train_<peer>.py` knows the peer. Nothing of Ludus is imported here, which would take its time.
 """
 
 from __future__ import annotations
@@ -41,20 +41,24 @@ TRIALS: dict[str, tuple[dict[str, int | str], ...]] = {
 
 
 class PPO(NamedTuple):
-    """What everyone trains: two hidden layers of 64 with tanh, actor and critic apart, Adam."""
+    """What everyone trains: hidden layers with tanh, actor and critic apart, Adam. The numbers are those of Ludus."""
 
-    rows: int = 512
-    steps: int = 128
-    epochs: int = 4
-    minibatches: int = 4
-    hidden: tuple[int, ...] = (64, 64)
-    learning_rate: float = 2.5e-4
-    discount: float = 0.99
-    trace: float = 0.95
-    clip: float = 0.2
-    entropy: float = 0.01
-    value: float = 0.5
-    gradient: float = 0.5
+    rows: int
+    steps: int
+    epochs: int
+    minibatches: int
+    hidden: tuple[int, ...]
+    learning_rate: float
+    discount: float
+    trace: float
+    clip: float
+    entropy: float
+    value: float
+    gradient: float
+
+    def as_called(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """Settings as a peer calls them: {their name: our name} to {their name: value}."""
+        return {theirs: getattr(self, ours) for theirs, ours in names.items()}
 
 
 class Trainer(NamedTuple):
@@ -77,9 +81,11 @@ def load(peer: str) -> Peer:
     return importlib.import_module(f"train_{peer}")  # type: ignore[return-value]
 
 
-def measure(peer: str, setting: Mapping[str, Any], started: float, rounds: int, seed: int) -> dict[str, Any]:
+def measure(
+    peer: str, ppo: Mapping[str, Any], setting: Mapping[str, Any], started: float, rounds: int, seed: int
+) -> dict[str, Any]:
     """Everything that is compared, of one peer with one setting; `started` is when this process was, by the clock."""
-    trainer = load(peer).start(ppo_with(setting), setting, seed)
+    trainer = load(peer).start(ppo_with(ppo, setting), setting, seed)
     trainer.learn(1)
     first_update = time.time() - started
     rates = measure_rates(trainer, int(setting["updates"]), rounds)
@@ -97,9 +103,10 @@ def measure(peer: str, setting: Mapping[str, Any], started: float, rounds: int, 
     return found
 
 
-def ppo_with(setting: Mapping[str, Any]) -> PPO:
+def ppo_with(ppo: Mapping[str, Any], setting: Mapping[str, Any]) -> PPO:
     """The common settings, save for rows and steps where a peer is better off with others."""
-    return PPO()._replace(**{name: setting[name] for name in ("rows", "steps") if name in setting})
+    own = {name: setting[name] for name in ("rows", "steps") if name in setting}
+    return PPO(**{**ppo, "hidden": tuple(ppo["hidden"]), **own})
 
 
 def measure_rates(trainer: Trainer, updates: int, rounds: int) -> list[float]:
