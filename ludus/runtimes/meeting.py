@@ -23,6 +23,8 @@ WAIT_SECONDS = 120.0
 """how long the first waits for the last"""
 LOST_SECONDS = 2.0
 """after which a process that was lost is known to be"""
+RETRY_SECONDS = 0.2
+"""between two calls to a process 0 that does not listen yet"""
 LONGEST_WORD = 4096
 
 
@@ -34,7 +36,7 @@ def together(coordinator: str, processes: int, process: int, settings: str) -> I
         raise LudusError(f"of {processes} processes, one is number 0 to {processes - 1}, not {process}")
     mark = hashlib.sha256(f"{processes} {settings}".encode()).hexdigest()
     with contextlib.ExitStack() as lines:
-        met = expect(port, processes, mark) if process == 0 else {0: call(host, port, process, mark)}
+        met = expect(host, port, processes, mark) if process == 0 else {0: call(host, port, process, mark)}
         for line in met.values():
             lines.enter_context(line)
         parted = threading.Event()
@@ -62,11 +64,11 @@ def address_of(coordinator: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def expect(port: int, processes: int, mark: str) -> dict[int, socket.socket]:
+def expect(host: str, port: int, processes: int, mark: str) -> dict[int, socket.socket]:
     """Lines to all others, by number, once all have called."""
     until, lines = time.monotonic() + WAIT_SECONDS, dict[int, socket.socket]()
     try:
-        with _listening(port) as listener:
+        with _listening(host, port) as listener:
             while len(lines) < processes - 1:
                 listener.settimeout(max(until - time.monotonic(), 0.001))
                 line, _ = listener.accept()
@@ -74,7 +76,9 @@ def expect(port: int, processes: int, mark: str) -> dict[int, socket.socket]:
     except OSError as error:
         _close(lines.values())
         if not isinstance(error, TimeoutError):
-            raise LudusError(f"process 0 cannot listen at port {port}: {error.strerror}; choose another") from None
+            raise LudusError(
+                f"process 0 cannot listen at {host}:{port} ({error.strerror}); give a free port, and a host of its own"
+            ) from None
         missing = ", ".join(str(number) for number in range(1, processes) if number not in lines)
         raise LudusError(f"waited {WAIT_SECONDS:g} s for process {missing} of {processes} in vain; start all") from None
     except LudusError:
@@ -85,10 +89,10 @@ def expect(port: int, processes: int, mark: str) -> dict[int, socket.socket]:
     return lines
 
 
-def _listening(port: int) -> socket.socket:
-    if socket.has_dualstack_ipv6():
-        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
-    return socket.create_server(("", port))
+def _listening(host: str, port: int) -> socket.socket:
+    """Where the others were told to call, and nowhere else."""
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address[:2], family=family)
 
 
 def _welcome(line: socket.socket, lines: dict[int, socket.socket], mark: str) -> None:
@@ -139,7 +143,7 @@ def _called(host: str, port: int, until: float) -> socket.socket:
         except OSError:
             if time.monotonic() >= until:
                 raise
-            time.sleep(0.2)
+            time.sleep(RETRY_SECONDS)
 
 
 def _word(line: socket.socket) -> bytes:
@@ -166,7 +170,7 @@ def _join(coordinator: str, processes: int, process: int) -> None:
     try:
         jax.distributed.initialize(
             coordinator, processes, process, cluster_detection_method="deactivate",
-            initialization_timeout=int(WAIT_SECONDS) + 1,
+            initialization_timeout=int(WAIT_SECONDS) + 1, coordinator_bind_address=coordinator,
         )  # fmt: skip
         jax.devices()
     except (RuntimeError, ValueError) as error:

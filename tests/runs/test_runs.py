@@ -6,7 +6,9 @@ from PIL import Image
 
 from ludus import checkpoint, config, evaluate, plots, runs, sinks
 from ludus.agents import trained
+from ludus.runs import course
 from ludus.runs.folder import CHECKPOINTS, list_runs, new_folder
+from ludus.statistics import Interval
 from ludus.types import LudusError
 
 NEVER, ALWAYS = 10**6, 0.0
@@ -58,7 +60,7 @@ def test_rates_follow_their_schedules(trainer):
 @pytest.mark.parametrize("keep", [1, 3])
 def test_the_newest_checkpoints_stay_and_the_best(trainer, monkeypatch, keep):
     scores = iter([0.1, 0.9, 0.3, 0.2, 0.4, 0.5, 0.6])
-    monkeypatch.setattr(runs, "take_score", lambda *facts: runs.Interval(next(scores), 0.0, 1.0))
+    monkeypatch.setattr(course, "take_score", lambda *facts: Interval(next(scores), 0.0, 1.0))
     folder, run = trainer.make(keep=keep, checkpoint_seconds=ALWAYS, evaluations=7, steps=14_000, chunk=2_400)
     steps = [report.steps for report in trainer.go(folder, run)]
     assert len(steps) == 7
@@ -74,7 +76,7 @@ def test_checkpoints_wait_for_their_time(trainer):
 
 def test_a_new_best_is_saved_at_once_under_its_own_score(trainer, monkeypatch):
     scores = iter([0.1, 0.9, 0.3])
-    monkeypatch.setattr(runs, "take_score", lambda *facts: runs.Interval(next(scores), 0.0, 1.0))
+    monkeypatch.setattr(course, "take_score", lambda *facts: Interval(next(scores), 0.0, 1.0))
     folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=3, steps=12_000, chunk=2_000, keep=9)
     reports = trainer.go(folder, run)
     saved = {
@@ -85,7 +87,7 @@ def test_a_new_best_is_saved_at_once_under_its_own_score(trainer, monkeypatch):
 
 
 def test_a_checkpoint_between_two_scores_has_none_of_its_own(trainer, monkeypatch):
-    monkeypatch.setattr(runs, "take_score", lambda *facts: runs.Interval(0.5, 0.0, 1.0))
+    monkeypatch.setattr(course, "take_score", lambda *facts: Interval(0.5, 0.0, 1.0))
     folder, run = trainer.make(checkpoint_seconds=ALWAYS, evaluations=2, steps=12_000, chunk=2_000, keep=99)
     reports = trainer.go(folder, run)
     scored = [line["step"] for line in sinks.read(folder / "metrics.jsonl") if "score" in line]

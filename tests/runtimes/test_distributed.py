@@ -196,12 +196,12 @@ def test_a_coordinator_that_is_not_there_is_a_sentence(monkeypatch):
 def test_processes_that_do_not_come_are_a_sentence(monkeypatch):
     monkeypatch.setattr(meeting, "WAIT_SECONDS", 0.2)
     with pytest.raises(LudusError, match=r"waited 0\.2 s for process 1, 2 of 3 in vain"):
-        meeting.expect(free_port(), 3, "mark")
+        meeting.expect("127.0.0.1", free_port(), 3, "mark")
 
 
 def test_a_port_that_is_taken_is_a_sentence():
-    with socket.create_server(("", 0)) as server, pytest.raises(LudusError, match="cannot listen at port"):
-        meeting.expect(server.getsockname()[1], 2, "mark")
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LudusError, match="cannot listen at 127.0.0.1"):
+        meeting.expect("127.0.0.1", server.getsockname()[1], 2, "mark")
 
 
 def calling(port, process, mark):
@@ -238,7 +238,7 @@ def test_those_who_call_are_met_and_strangers_are_not():
 
     thread = threading.Thread(target=call_after_the_stranger)
     thread.start()
-    met = meeting.expect(port, 2, "mark")
+    met = meeting.expect("127.0.0.1", port, 2, "mark")
     thread.join()
     assert seen == [b""]
     assert list(met) == [1]
@@ -251,7 +251,7 @@ def test_other_settings_are_a_sentence_for_both():
     port = free_port()
     thread, heard = calling(port, 1, "another")
     with pytest.raises(LudusError, match="process 1 has other settings"):
-        meeting.expect(port, 2, "mark")
+        meeting.expect("127.0.0.1", port, 2, "mark")
     thread.join()
     assert heard == ["process 1 has other settings; give all processes the same command, but for --process"]
 
@@ -260,7 +260,7 @@ def test_the_same_number_twice_is_a_sentence():
     port = free_port()
     callers = [calling(port, 1, "mark") for _ in range(2)]
     with pytest.raises(LudusError, match="process 1 was started twice"):
-        meeting.expect(port, 3, "mark")
+        meeting.expect("127.0.0.1", port, 3, "mark")
     for thread, _ in callers:
         thread.join()
     first, second = sorted(heard[0] for _, heard in callers)

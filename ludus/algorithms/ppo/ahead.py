@@ -13,7 +13,7 @@ from ludus import devices, games
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
 from ludus.algorithms.ppo import PPO, learning
-from ludus.types import Decision, Discrete, Rollout, Spec, Step
+from ludus.types import Decision, Discrete, LudusError, Rollout, Spec, Step
 
 
 class Shown(NamedTuple):
@@ -36,7 +36,8 @@ def start(run: Any) -> None:
     settings: PPO = run.settings
 
     def compile_all() -> None:
-        with contextlib.suppress(Exception):  # the same will be met, and told, where nobody is ahead
+        with contextlib.suppress(LudusError):  # the same will be met, and told, where nobody is ahead
+            learning.check_rows(settings, run.rows, run.workers * shown.spec.views)
             made: Any = shown
             agent = deep.new_agent(made, settings.network, settings.bfloat16, settings.curious, settings.truncation)
             learner = learning.start(settings, agent, run.seed)

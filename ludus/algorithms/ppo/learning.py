@@ -177,7 +177,7 @@ def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: An
     """The update as one device does it, with its part of the rows."""
     before, metrics = state, {}
     if settings.curious:
-        news, curiosity = novelty.rewards(agent, state.curiosity, batch.steps, total)
+        news, curiosity = novelty.rewards(agent, state.curiosity, batch.steps, settings.novelty_discount, total)
         batch, state = batch._replace(news=news), state._replace(curiosity=curiosity)
         metrics["novelty"] = total(news[1:].mean()) / total(1.0)
     if settings.refresh and not recomputed(settings):

@@ -1,7 +1,8 @@
 """Random network distillation: a reward for what was never seen.
 
 A predictor learns what a fixed random network says of an observation; where it errs, the observation is new.
-i_t = mean (f̂(o_t) - f(o_t))², divided by the deviation of all i so far. Burda et al. 2018, https://arxiv.org/abs/1810.12894
+i_t = mean (f̂(o_t) - f(o_t))², divided by the deviation that R_t = γ R_{t-1} + i_t has had of late.
+Burda et al. 2018, https://arxiv.org/abs/1810.12894
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ Array = jax.Array
 Total = Callable[[Any], Any]
 CHANNELS = 32
 """width of both networks: they only have to tell observations apart"""
+KEPT = 0.9
+"""how much of all before still counts an update later; with all of it, the first surprises would dwarf the rest"""
 LIVED_IN = 1e-8
 """added to the variance, for a world in which nothing differs"""
 
@@ -30,10 +33,11 @@ class Curiosity(NamedTuple):
     predictor: Any
     """parameters of both networks; those of the target have no gradient"""
     seen: Array
-    """how many steps"""
+    """how many steps, the older the less"""
     mean: Array
+    """of R"""
     squares: Array
-    """Σ (i - mean)² over all that was seen"""
+    """Σ (R - mean)² over what was seen, the older the less"""
 
 
 def start(agent: DeepAgent, seed: int) -> Curiosity:
@@ -53,13 +57,25 @@ def surprise(agent: DeepAgent, predictor: Any, observation: Any) -> Array:
     return jnp.square(predicted - wanted).mean(axis=-1)
 
 
-def rewards(agent: DeepAgent, curiosity: Curiosity, steps: Any, total: Total) -> tuple[Array, Curiosity]:
+def rewards(
+    agent: DeepAgent, curiosity: Curiosity, steps: Any, discount: float, total: Total
+) -> tuple[Array, Curiosity]:
     """How new each step was, [T+1, N, 1], in deviations; and a curiosity that has counted them."""
     times, rows = steps.seat.shape
     found = surprise(agent, curiosity.predictor, _flat(steps.observation)).reshape(times, rows)
-    curiosity = counted(curiosity, found, total)
+    curiosity = counted(curiosity, piled_up(found, discount), total)
     deviation = jnp.sqrt(curiosity.squares / curiosity.seen + LIVED_IN)
     return jax.lax.stop_gradient(found / deviation)[..., None], curiosity
+
+
+def piled_up(found: Array, discount: float) -> Array:
+    """R_t = γ R_{t-1} + i_t for [T, N]: what the rewards so far come to, the later the more."""
+
+    def add(sums: Array, now: Array) -> tuple[Array, Array]:
+        sums = discount * sums + now
+        return sums, sums
+
+    return jax.lax.scan(add, jnp.zeros_like(found[0]), found)[1]
 
 
 def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
@@ -67,11 +83,12 @@ def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
     count = total(jnp.float32(found.size))
     mean = total(found.sum()) / count
     squares = total(jnp.square(found - mean).sum())
-    both, apart = curiosity.seen + count, mean - curiosity.mean
+    before = KEPT * curiosity.seen
+    both, apart = before + count, mean - curiosity.mean
     return curiosity._replace(
         seen=both,
         mean=curiosity.mean + apart * count / both,
-        squares=curiosity.squares + squares + apart**2 * curiosity.seen * count / both,
+        squares=KEPT * curiosity.squares + squares + apart**2 * before * count / both,
     )
 
 

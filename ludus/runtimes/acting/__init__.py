@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
-from ludus.runtimes.acting.source import Acting
 from ludus.runtimes.job import Job
 from ludus.types import LudusError
 
 NAMES = ("local", "threads")
 
 
-def open_source(name: str, job: Job) -> Acting:
+def open_source(name: str, job: Job) -> Any:
     """The source of rollouts with this name."""
     if name not in NAMES:
         raise LudusError(f"deep agents play with --runtime {' or '.join(NAMES)}, not {name}")
-    source: Acting = importlib.import_module(f"ludus.runtimes.acting.{name}").open_source(job)
-    return source
+    return importlib.import_module(f"ludus.runtimes.acting.{name}").open_source(job)

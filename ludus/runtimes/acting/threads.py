@@ -9,12 +9,12 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ludus import checkpoint
 from ludus.runtimes.acting.actor import Actor
-from ludus.runtimes.acting.source import Acting, together
+from ludus.runtimes.acting.company import Company, together
 from ludus.runtimes.job import Job
 from ludus.types import Array, LudusError, Rollout
 
@@ -22,13 +22,12 @@ WAIT = 0.2
 """seconds after which a thread looks whether it is still wanted"""
 
 
-class Threads(Acting):
+class Threads:
     """A source whose actors play while the learner learns."""
 
-    lag = 1
-
     def __init__(self, job: Job) -> None:
-        super().__init__(job)
+        self.job, self.company = job, Company(job, lag=1)
+        self.actors = self.company.actors
         self.news, self.closed = threading.Condition(), False
         self.begun: list[Any] = [None] * len(self.actors)
         """the state of every actor when it began the rollout that nobody has learned from yet"""
@@ -57,7 +56,7 @@ class Threads(Acting):
 
     def publish(self, params: Any, version: int) -> None:
         with self.news:
-            super().publish(params, version)
+            self.company.publish(params, version)
             self.news.notify_all()
 
     def _work(self, number: int, actor: Actor) -> None:
@@ -75,11 +74,11 @@ class Threads(Acting):
 
     def _params(self, rollout: int) -> tuple[Any, int] | None:
         """The parameters for a rollout, as soon as they are there; None once nobody wants any more."""
-        needed = max(rollout - 1 - self.lag, 0)
+        needed = max(rollout - 1 - self.company.lag, 0)
         with self.news:
-            while not self.closed and not any(known >= needed for known in self.params):
+            while not self.closed and not any(known >= needed for known in self.company.params):
                 self.news.wait(WAIT)
-            return None if self.closed else self.params_for(rollout)
+            return None if self.closed else self.company.params_for(rollout)
 
     def _hand_over(self, number: int, what: Any) -> None:
         handed = False
@@ -98,9 +97,12 @@ class Threads(Acting):
     def state(self) -> dict[str, dict[str, Array]]:
         """The actors where the rollouts began that are still to be learned from, and what those are played with."""
         with self.news:
-            params, _ = self.params_for(self.number + 1)
+            params, _ = self.company.params_for(self.number + 1)
         states = [begun or actor.state() for begun, actor in zip(self.begun, self.actors, strict=True)]
-        return self.everyone(states) | {"acting": checkpoint.flatten(params)} | self.past.state()
+        return self.company.state(states) | {"acting": checkpoint.flatten(params)}
+
+    def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
+        self.company.restore(state)
 
     def close(self) -> None:
         with self.news:
@@ -108,7 +110,7 @@ class Threads(Acting):
             self.news.notify_all()
         for thread in self.threads:
             thread.join()
-        super().close()
+        self.company.close()
 
 
 def open_source(job: Job) -> Threads:

@@ -27,7 +27,7 @@ def identity(number):
     return number
 
 
-def test_moments_are_those_of_all_numbers():
+def test_moments_are_those_of_all_numbers_the_older_the_less():
     """Counted in two parts, the first of them on two devices."""
     numbers = np.random.default_rng(0).gamma(2.0, 1.0, (2, 3, 4)).astype(np.float32)
     nothing = novelty.Curiosity((), *(jnp.zeros(2) for _ in range(3)))
@@ -36,19 +36,27 @@ def test_moments_are_those_of_all_numbers():
     both = jax.tree.map(lambda array: array[0], halves)
     more = np.random.default_rng(1).gamma(5.0, 1.0, 7).astype(np.float32)
     found = novelty.counted(both, jnp.asarray(more), identity)
-    every = np.concatenate([numbers.ravel(), more])
-    assert found.seen == every.size
-    np.testing.assert_allclose(found.mean, every.mean(), rtol=1e-5)
-    np.testing.assert_allclose(found.squares / found.seen, every.var(), rtol=1e-5)
+    every, weights = np.concatenate([numbers.ravel(), more]), np.array([novelty.KEPT] * 24 + [1.0] * 7)
+    mean = np.average(every, weights=weights)
+    np.testing.assert_allclose(found.seen, weights.sum(), rtol=1e-5)
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-5)
+    np.testing.assert_allclose(found.squares, (weights * (every - mean) ** 2).sum(), rtol=1e-5)
 
 
-def test_rewards_are_errors_in_deviations(world):
+def test_rewards_pile_up():
+    """With γ = 1/2: 4, then 2 + 1, then 1.5 + 2."""
+    found = jnp.array([[4.0, 0.0], [1.0, 8.0], [2.0, 0.0]])
+    np.testing.assert_allclose(novelty.piled_up(found, 0.5), [[4.0, 0.0], [3.0, 8.0], [3.5, 4.0]])
+
+
+def test_rewards_are_errors_in_deviations_of_what_they_pile_up_to(world):
     agent, curiosity, steps = world
-    news, after = novelty.rewards(agent, curiosity, steps, identity)
+    news, after = novelty.rewards(agent, curiosity, steps, 0.9, identity)
     flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
     raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat)).reshape(5, 4)
     assert news.shape == (5, 4, 1) and after.seen == 20 and raw.min() > 0
-    np.testing.assert_allclose(news[..., 0], raw / raw.std(), rtol=1e-3)
+    piles = np.array([sum(0.9 ** (late - t) * raw[t] for t in range(late + 1)) for late in range(5)])
+    np.testing.assert_allclose(news[..., 0], raw / piles.std(), rtol=1e-3)
 
 
 def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):

@@ -7,7 +7,7 @@ resumed to the bit, although several threads have a part in it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -24,14 +24,12 @@ from ludus.types import Array, LudusError, Rollout
 from ludus.words import random
 
 
-class Acting:
+class Company:
     """Actors and the parameters that were published; `local` and `threads` say who plays when."""
 
-    lag = 0
-    """how many versions the parameters that play are behind the newest"""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, lag: int) -> None:
+        self.job, self.lag = job, lag
+        """`lag`: how many versions the parameters that play are behind the newest"""
         self.past = Past(job.algorithm.past_every, job.algorithm.past_kept)
         self.first = devices.process() * job.workers
         """the number of our first actor; those of all processes are counted on"""
@@ -53,12 +51,6 @@ class Acting:
             return self.params[version], version
         return self.params[0], 0  # nothing older was known when the run began
 
-    def state(self) -> dict[str, dict[str, Array]]:
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[Rollout]:
-        raise NotImplementedError
-
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
         """Go on where `state` was taken: the actors where their rollouts began, with the parameters of then."""
         actors = {name: arrays for name, arrays in state.items() if name.startswith("worker_")}
@@ -74,10 +66,10 @@ class Acting:
         if "acting" in state:
             self.params[-self.lag] = checkpoint.unflatten(self.like, dict(state["acting"]))
 
-    def everyone(self, states: Sequence[dict[str, Array]]) -> dict[str, dict[str, Array]]:
-        """The states of our actors, and of those of all other processes, by their numbers."""
-        actors = [state for process in devices.gathered(list(states)) for state in process]
-        return {f"worker_{number}": state for number, state in enumerate(actors)}
+    def state(self, actors: Sequence[dict[str, Array]]) -> dict[str, dict[str, Array]]:
+        """The states of our actors, and of those of all other processes, by their numbers; and the past selves."""
+        everyone = [state for process in devices.gathered(list(actors)) for state in process]
+        return {f"worker_{number}": state for number, state in enumerate(everyone)} | self.past.state()
 
     @functools.cached_property
     def like(self) -> Any:
