@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from small_games import garden, small_game
 
 from ludus import agents
 from ludus.agents.search import mcts
@@ -16,10 +17,8 @@ from ludus.pool import Pool
 from ludus.types import LudusError
 from ludus.words import PLAYING
 
-GUESS = '''
+GUESS = small_game('''
 """Guess: name the hidden number for a whole point, or take half a point."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
-
 SPEC = Spec(seats=1, actions=Discrete(7), horizon=1)
 STATE = record(**HEAD, number=i8)
 OBSERVATION = record(nothing=within(0, 1, i8))
@@ -39,33 +38,19 @@ def step(state, action, reward):
     state.status = OVER
 
 @rule
-def legal(state, seat, mask):
-    for action in range(7):
-        mask[action] = 1
-
-@rule
 def observe(state, seat, out):
     out.nothing = 0
 
 @rule
 def redeal(state, seat):
     state.number = random.below(state, 6)
+''')
 
-def action_name(action):
-    return str(action)
-'''
-
-THREE = '''
+THREE = small_game('''
 """Three: the first may end the game for half a point, or leave it to the third, who looks after itself."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
-
 SPEC = Spec(seats=3, actions=Discrete(2), horizon=3)
 STATE = record(**HEAD, moves=i8)
 OBSERVATION = record(moves=within(0, 3, i8))
-
-@rule
-def init(state):
-    state.seat = 0
 
 @rule
 def step(state, action, reward):
@@ -79,24 +64,10 @@ def step(state, action, reward):
         state.status = OVER
     state.moves += 1
     state.seat = (state.seat + 1) % 3
+''')
 
-@rule
-def legal(state, seat, mask):
-    mask[0] = 1
-    mask[1] = 1
-
-@rule
-def observe(state, seat, out):
-    out.moves = state.moves
-
-def action_name(action):
-    return str(action)
-'''
-
-GATES = '''
+GATES = small_game('''
 """Gates: after any first move chance opens one of three gates; walking through it pays, and a game goes on for long."""
-from ludus.words import CUT, HEAD, Discrete, Spec, i8, random, record, rule, within
-
 SPEC = Spec(seats=1, actions=Discrete(3), horizon=9)
 STATE = record(**HEAD, moves=i8, gate=i8)
 OBSERVATION = record(gate=within(0, 2, i8))
@@ -117,27 +88,12 @@ def step(state, action, reward):
 def legal(state, seat, mask):
     for action in range(3):
         mask[action] = action == state.gate
-
-@rule
-def observe(state, seat, out):
-    out.gate = state.gate
-
-def action_name(action):
-    return str(action)
-'''
+''')
 
 
 @pytest.fixture
 def plant(tmp_path, monkeypatch, request):
-    """Write a game into a games folder of its own; its compiled form lies in pytest's cache."""
-    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
-    monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-search")))
-
-    def write(name: str, text: str) -> str:
-        (tmp_path / f"{name}.py").write_text(text)
-        return name
-
-    return write
+    return garden(tmp_path, monkeypatch, request)
 
 
 def content(pool: Pool) -> bytes:

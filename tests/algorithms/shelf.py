@@ -3,16 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
+import small_games
+from small_games import small_game
 
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.worker import Worker
 from ludus.bridges import open_pool
 from ludus.words import CUT, PLAYING
 
-WALK = '''
+WALK = small_game('''
 """Walk: six places in a row; every step costs something, and the last place pays 1."""
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, i16, i8, integer, random, record, rule, within
-
 PARAMETERS = {
     "slip": integer(0, 0, 100, "how many steps of a hundred go astray"),
     "horizon": integer(1000, 1, 1000, "steps after which a game is cut off"),
@@ -45,18 +45,12 @@ def legal(state, seat, mask):
     mask[1] = 1
     mask[2] = state.place % 2 == 1
 
-@rule
-def observe(state, seat, out):
-    out.place = state.place
-
 def action_name(action):
     return ("back", "on", "jump")[action]
-'''
+''')
 
-STONES = '''
+STONES = small_game('''
 """Stones: take one to three of a pile; who takes the last one wins. With `again`, who takes two moves once more."""
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, i16, i8, integer, record, rule, within
-
 PARAMETERS = {
     "pile": integer(7, 1, 20, "how many stones there are"),
     "again": integer(0, 0, 1, "who takes two moves once more, and every stone counts"),
@@ -65,10 +59,6 @@ PARAMETERS = {
 SPEC = Spec(seats=2, actions=Discrete(3), horizon=20, zero_sum=True)
 STATE = record(**HEAD, again=i8, horizon=i16, moves=i16, pile=i8)
 OBSERVATION = record(pile=within(0, 20, i8))
-
-@rule
-def init(state):
-    state.seat = 0
 
 @rule
 def step(state, action, reward):
@@ -93,25 +83,15 @@ def legal(state, seat, mask):
     for action in range(3):
         mask[action] = action < state.pile
 
-@rule
-def observe(state, seat, out):
-    out.pile = state.pile
-
 def action_name(action):
     return f"take {action + 1}"
-'''
+''')
 
-TRIO = '''
+TRIO = small_game('''
 """Trio: three seats in turn add one or two to a pile and are paid by it, until it is full."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
-
 SPEC = Spec(seats=3, actions=Discrete(2), horizon=12)
 STATE = record(**HEAD, pile=i8)
 OBSERVATION = record(pile=within(0, 13, i8))
-
-@rule
-def init(state):
-    state.seat = 0
 
 @rule
 def step(state, action, reward):
@@ -123,30 +103,15 @@ def step(state, action, reward):
         state.status = OVER
     state.seat = (state.seat + 1) % 3
 
-@rule
-def legal(state, seat, mask):
-    mask[0] = 1
-    mask[1] = 1
-
-@rule
-def observe(state, seat, out):
-    out.pile = state.pile
-
 def action_name(action):
     return str(action + 1)
-'''
+''')
 
-LURE = '''
+LURE = small_game('''
 """Lure: go home for nothing, or to a place with ten doors that cost 0.1 on average but promise more."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
-
 SPEC = Spec(seats=1, actions=Discrete(10), horizon=2)
 STATE = record(**HEAD, place=i8)
 OBSERVATION = record(place=within(0, 1, i8))
-
-@rule
-def init(state):
-    state.place = 0
 
 @rule
 def step(state, action, reward):
@@ -160,20 +125,12 @@ def step(state, action, reward):
 def legal(state, seat, mask):
     for action in range(10):
         mask[action] = state.place == 1 or action < 2
-
-@rule
-def observe(state, seat, out):
-    out.place = state.place
-
-def action_name(action):
-    return str(action)
-'''
+''')
 
 
 def plant(folder):
     """Write the games where LUDUS_GAMES may point."""
-    for name, source in (("walk", WALK), ("stones", STONES), ("trio", TRIO), ("lure", LURE)):
-        (folder / f"{name}.py").write_text(source)
+    small_games.plant(folder, walk=WALK, stones=STONES, trio=TRIO, lure=LURE)
 
 
 class Seen(NamedTuple):

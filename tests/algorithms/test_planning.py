@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_games import garden, small_game
 
 from ludus import agents
 from ludus.agents.perfect import tictactoe as perfect
@@ -175,18 +176,12 @@ def test_what_tables_cannot_hold_is_a_sentence(name, why):
         dynamics_of(Pool(name, 1))
 
 
-COUNT = '''
+COUNT = small_game('''
 """Count: three steps, each of them with a die in it."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
-
 POINT = record(x=i8, die=i8)
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=3)
 STATE = record(**HEAD, moves=i8, points=(POINT, 2))
 OBSERVATION = record(moves=within(0, 3, i8))
-
-@rule
-def init(state):
-    state.moves = 0
 
 @rule
 def step(state, action, reward):
@@ -196,43 +191,24 @@ def step(state, action, reward):
     state.moves += 1
     if state.moves == 3:
         state.status = OVER
-
-@rule
-def legal(state, seat, mask):
-    mask[0] = 1
-    mask[1] = 1
-
-@rule
-def observe(state, seat, out):
-    out.moves = state.moves
-
-def action_name(action):
-    return str(action)
-'''
+''')
 
 
 @pytest.fixture
 def plant(tmp_path, monkeypatch, request):
-    """Write a game into a games folder of its own; its compiled form lies in pytest's cache."""
-    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
-    monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-planning")))
-
-    def write(name: str, text: str) -> Pool:
-        (tmp_path / f"{name}.py").write_text(text)
-        return Pool(name, 1)
-
-    return write
+    return garden(tmp_path, monkeypatch, request)
 
 
 def test_states_within_records_are_told_apart(plant):
-    table = dynamics_of(plant("count_plain", COUNT.replace("DIE", "0")))
+    table = dynamics_of(Pool(plant("count_plain", COUNT.replace("DIE", "0")), 1))
     assert len(table.legal) == 1 + 2 + 3 + 4  # how often each action was taken, whatever the order
     assert value_iteration(table).values[0] == 1 + 2 + 3
 
 
 def test_a_die_in_play_is_noticed(plant):
+    pool = Pool(plant("count_dice", COUNT.replace("DIE", "random.below(state, 2)")), 1)
     with pytest.raises(LudusError, match="count_dice draws dice"):
-        dynamics_of(plant("count_dice", COUNT.replace("DIE", "random.below(state, 2)")))
+        dynamics_of(pool)
 
 
 def test_foreign_games_without_tables_are_a_sentence():

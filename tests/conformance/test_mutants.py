@@ -7,16 +7,16 @@ import sys
 
 import numpy as np
 import pytest
+import small_games
+from small_games import garden, small_game
 
 from ludus import conformance
 from ludus.pool import Pool
 from ludus.types import LudusError
 
-GAME = '''
+GAME = small_game('''
 """Pile: add one, two or three to the pile, and a hidden die adds more; who fills it wins."""
 import numpy as np
-from ludus.words import HEAD, OVER, Discrete, Spec, draw, f32, i8, random, record, rule, within
-
 SPEC = Spec(seats=2, actions=Discrete(3), horizon=20, zero_sum=True, frame=(100, 100))
 STATE = record(**HEAD, pile=i8, die=i8, moves=i8, weight=f32, trace=(i8, 4))
 OBSERVATION = record(pile=within(0, 30, i8), moves=within(0, 20, i8))
@@ -39,16 +39,6 @@ def step(state, action, reward):
     state.seat = 1 - state.seat
 
 @rule
-def legal(state, seat, mask):
-    for action in range(3):
-        mask[action] = 1
-
-@rule
-def observe(state, seat, out):
-    out.pile = state.pile
-    out.moves = state.moves
-
-@rule
 def redeal(state, seat):
     state.die = random.below(state, 6)
 
@@ -58,7 +48,7 @@ def scene(state, seat, canvas):
 
 def action_name(action):
     return f"add {action + 1}"
-'''
+''')
 
 REDEAL = "state.die = random.below(state, 6)\n\n@rule\ndef scene"
 MUTANTS = (
@@ -102,24 +92,21 @@ for index, name in enumerate(sys.argv[1:]):
 
 @pytest.fixture
 def plant(tmp_path, monkeypatch, request):
-    """Write a game with one replacement into a games folder of its own; its compiled form lies in pytest's cache."""
-    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
-    monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-mutants")))
-    return lambda name, right="", wrong="": write(tmp_path, name, right, wrong)
+    """Write the game with one replacement into a games folder of its own."""
+    write = garden(tmp_path, monkeypatch, request)
+    return lambda name, right="", wrong="": write(name, mutant(right, wrong))
 
 
-def write(folder, name: str, right: str, wrong: str) -> str:
+def mutant(right: str, wrong: str) -> str:
     assert right in GAME
-    (folder / f"{name}.py").write_text(GAME.replace(right, wrong) if right else GAME)
-    return name
+    return GAME.replace(right, wrong) if right else GAME
 
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory):
     """What the right check says of each mutant, all asked in one process of plain Python: that saves compiling them."""
     folder = tmp_path_factory.mktemp("mutants")
-    for index, (_, right, wrong, _) in enumerate(MUTANTS):
-        write(folder, f"mutant_{index}", right, wrong)
+    small_games.plant(folder, **{f"mutant_{index}": mutant(*change[1:3]) for index, change in enumerate(MUTANTS)})
     environment = {"LUDUS_GAMES": str(folder), "LUDUS_CACHE": str(folder / "cache"), "NUMBA_DISABLE_JIT": "1"}
     return [json.loads(line) for line in run(PLAINLY, *(mutant[0] for mutant in MUTANTS), **environment).splitlines()]
 

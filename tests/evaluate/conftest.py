@@ -1,11 +1,10 @@
 """Small games of known results."""
 
 import pytest
+from small_games import plant, small_game
 
-PATIENCE = '''
+PATIENCE = small_game('''
 """Patience: half of the games end at once and pay 1, the others take forty steps and pay nothing."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, random, record, rule, within
-
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=40)
 STATE = record(**HEAD, wait=i8, moves=i8)
 OBSERVATION = record(moves=within(0, 40, i8))
@@ -20,31 +19,13 @@ def step(state, action, reward):
     if state.moves == state.wait:
         reward[0] = 1.0 if state.wait == 1 else 0.0
         state.status = OVER
+''')
 
-@rule
-def legal(state, seat, mask):
-    mask[0] = 1
-    mask[1] = 1
-
-@rule
-def observe(state, seat, out):
-    out.moves = state.moves
-
-def action_name(action):
-    return str(action)
-'''
-
-TRIO = '''
+TRIO = small_game('''
 """Trio: three seats pick a number in turn and get it, and ten times their seat."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
-
 SPEC = Spec(seats=3, actions=Discrete(3), horizon=3)
 STATE = record(**HEAD, moves=i8)
 OBSERVATION = record(moves=within(0, 3, i8))
-
-@rule
-def init(state):
-    state.seat = 0
 
 @rule
 def step(state, action, reward):
@@ -54,24 +35,10 @@ def step(state, action, reward):
         state.status = OVER
     else:
         state.seat += 1
+''')
 
-@rule
-def legal(state, seat, mask):
-    for action in range(3):
-        mask[action] = 1
-
-@rule
-def observe(state, seat, out):
-    out.moves = state.moves
-
-def action_name(action):
-    return str(action)
-'''
-
-STONES = '''
+STONES = small_game('''
 """Stones: take one to three of a pile, a quarter point each; who takes the last one wins."""
-from ludus.words import HEAD, OVER, Discrete, Spec, choice, i8, integer, random, record, rule, within
-
 PARAMETERS = {
     "pile": integer(7, 1, 30, "how many stones there are"),
     "twist": choice("none", ("none", "deal", "roll", "circle"), "what spoils the lines of play"),
@@ -105,20 +72,15 @@ def legal(state, seat, mask):
     for action in range(3):
         mask[action] = action < state.pile
 
-@rule
-def observe(state, seat, out):
-    out.pile = state.pile
-
 def action_name(action):
     return f"take {action + 1}"
-'''
+''')
 
 
 @pytest.fixture(autouse=True, scope="session")
 def small_games(tmp_path_factory):
     folder = tmp_path_factory.mktemp("games")
-    for name, source in (("patience", PATIENCE), ("trio", TRIO), ("stones", STONES)):
-        (folder / f"{name}.py").write_text(source)
+    plant(folder, patience=PATIENCE, trio=TRIO, stones=STONES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LUDUS_GAMES", str(folder))
         yield

@@ -1,0 +1,50 @@
+"""Small games of known results: a test writes down what is special about its game, and the rest is added here."""
+
+import re
+
+WORDS = """
+from ludus.words import (
+    CUT, HEAD, OVER, Discrete, Spec, choice, draw, f32, i8, i16, integer, random, record, rule, within
+)
+"""
+PLAIN_RULES = {
+    "init": "@rule\ndef init(state):\n    state.seat = 0\n",
+    "legal": "@rule\ndef legal(state, seat, mask):\n    for action in range(len(mask)):\n        mask[action] = 1\n",
+    "observe": "@rule\ndef observe(state, seat, out):\n",
+    "action_name": "def action_name(action):\n    return str(action)\n",
+}
+
+
+def small_game(text: str) -> str:
+    """The whole game: with the words it is written in and, where it has no rule of its own, the plainest.
+
+    Those are: seat 0 begins, everything is legal, everyone sees the fields of the state that OBSERVATION names, and
+    actions are called by their numbers.
+    """
+    summary, _, rules = text.strip().partition("\n")
+    plain = [PLAIN_RULES[name] + _body(name, text) for name in PLAIN_RULES if f"def {name}(" not in text]
+    return "\n".join([summary, WORDS, rules, "", *plain])
+
+
+def _body(name: str, text: str) -> str:
+    """What `observe` copies."""
+    fields = re.findall(r"(\w+)=within\(", text) if name == "observe" else []
+    return "".join(f"    out.{field} = state.{field}\n" for field in fields)
+
+
+def plant(folder, **games: str) -> None:
+    """Write games, by their names, where LUDUS_GAMES may point."""
+    for name, text in games.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def garden(folder, monkeypatch, request):
+    """Make this the folder of games, compiled into pytest's cache; the answer plants one and tells its name."""
+    monkeypatch.setenv("LUDUS_GAMES", str(folder))
+    monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-small-games")))
+
+    def write(name: str, text: str) -> str:
+        plant(folder, **{name: text})
+        return name
+
+    return write
