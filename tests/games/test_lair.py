@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus.conformance.pictured import canvas_complaint
+from ludus.golden import golden_path
 from ludus.pool import Pool
 from ludus.words import CUT, OVER, PLAYING
 from ludus.words.draw import new_canvas
@@ -17,17 +18,9 @@ UP, RIGHT, DOWN, LEFT = range(4)
 FIELDS = ("row", "column", "key_held", "doors_open")
 SHORTEST = {1: 20, 2: 36, 3: 52}
 """the length of the shortest way, by the number of locks"""
-DRAWN = [
-    "#################",
-    "#...#...#...#...#",
-    "#.a.#.c.#.b.#.$.#",
-    "#...#...#...#...#",
-    "##.###B###.###.##",
-    "#...#...#...#...#",
-    "#.....@.A...C...#",
-    "#...#...#...#...#",
-    "#################",
-]
+RECORDED = golden_path("lair").read_text().partition("step 0\n")[2]
+DRAWN = [line.strip() for line in RECORDED.splitlines()[:9]]
+"""the map as it once was recorded, in letters: the referee knows nothing of the game's own"""
 
 
 @functools.cache
