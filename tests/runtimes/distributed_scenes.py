@@ -7,9 +7,9 @@ import os
 import pathlib
 import signal
 import sys
-import unittest.mock
 
 import numpy as np
+import pytest
 
 from ludus import checkpoint, config, devices, runs
 from ludus.agents.deep import DeepAgent
@@ -23,6 +23,18 @@ SETTINGS = PPO(mlp=MLPArgs(width=8, depth=1), length=8, epochs=2, minibatches=2,
 ROWS, UPDATES = 8, 3
 
 
+class Watched:
+    """A source that remembers how likely the decisions were that it brought."""
+
+    def __init__(self, source):
+        self.source, self.publish, self.seen = source, source.publish, []
+
+    def __iter__(self):
+        for rollout in self.source:
+            self.seen.append(rollout.decisions.log_prob)
+            yield rollout
+
+
 def learned(workers, settings=SETTINGS, game="cartpole"):
     """Three updates: what was learned, how far it came, what the first rollout saw, how the actors stand."""
     from ludus.algorithms.ppo import craft
@@ -30,20 +42,13 @@ def learned(workers, settings=SETTINGS, game="cartpole"):
     job = Job(game, ROWS, 3, settings.length, workers, settings)
     with contextlib.closing(open_source("local", job)) as source:
         agent = craft.agent_for(settings, source.actors[0].pool)
-        learner = craft.begin(settings, agent, 3)
-        seen = []
-
-        def watched(rollouts):
-            for rollout in rollouts:
-                seen.append(rollout.decisions.log_prob)
-                yield rollout
-
-        with unittest.mock.patch.object(PPO, "batches", lambda self, rollouts: watched(rollouts)):
-            last = list(itertools.islice(train(agent, settings, learner, source), UPDATES))[-1]
+        watched = Watched(source)
+        learning = train(agent, settings, craft.begin(settings, agent, 3), watched)
+        last = list(itertools.islice(learning, UPDATES))[-1]
         actors = {f"{name}/{part}": array for name, parts in source.state().items() for part, array in parts.items()}
     arrays = {f"params/{name}": array for name, array in checkpoint.flatten(last.learner.params).items()}
     counts = np.array([last.learner.steps, last.learner.episodes])
-    return arrays | actors | {"counts": counts, "rows": seen[0]}, last.learner
+    return arrays | actors | {"counts": counts, "rows": watched.seen[0]}, last.learner
 
 
 def together(out, workers=1):
@@ -114,7 +119,8 @@ def actors(out):
     own = dataclasses.replace(
         SETTINGS, devices=2, actor_devices=2, opponents=("self:0.5", "past:0.5"), past_every=1, minibatches=1
     )
-    with unittest.mock.patch.object(DeepAgent, "act", watched):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeepAgent, "act", watched)
         apart, learner = learned(2, own, "tictactoe")
     learning = {device.id for device in learner.state.updates.devices()}
     shared, _ = learned(2, dataclasses.replace(own, actor_devices=0), "tictactoe")
@@ -125,10 +131,8 @@ def actors(out):
 if __name__ == "__main__":
     scene, out, cores, *group = sys.argv[1:]
     try:
-        with (
-            unittest.mock.patch("ludus.pool.available_cores", return_value=int(cores)),
-            contextlib.ExitStack() as stack,
-        ):
+        with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+            patch.setattr("ludus.pool.available_cores", lambda: int(cores))
             if group:
                 port, processes, process = map(int, group)
                 stack.enter_context(meeting.together(f"127.0.0.1:{port}", processes, process, scene))

@@ -7,7 +7,6 @@ import os
 import pathlib
 import signal
 import sys
-import unittest.mock
 
 import numpy as np
 from small_runs import LAKE, LAKE_SETTINGS, empty_table, learn, small_job
@@ -48,14 +47,17 @@ def times(out):
     np.savez(f"{out}-served.npz", **table.state(), updates=sum(step.metrics["updates"] for step in progress))
 
 
+class Misread(Job):
+    """A job that the other ranks read otherwise than rank 0."""
+
+    def to_json(self) -> str:
+        return super().to_json().replace(self.game, "chss")
+
+
 def bad_game(mode, out):
     """The other ranks cannot open the game."""
-    job = dataclasses.replace(small_job("tictactoe"), mode=mode)
-    text = job.to_json().replace("tictactoe", "chss")
-    with (
-        unittest.mock.patch.object(Job, "to_json", return_value=text),
-        contextlib.closing(open_source("mpi", job)) as source,
-    ):
+    job = Misread(**vars(dataclasses.replace(small_job("tictactoe"), mode=mode)))
+    with contextlib.closing(open_source("mpi", job)) as source:
         try:
             learn(source, job.algorithm, empty_table(job), 1)
         except LudusError as error:
