@@ -1,6 +1,6 @@
 """Proximal policy optimisation: an actor and a critic learn from rollouts that were just played.
 
-Here are the settings, which fetch nothing heavy; `learning.py` is the method, top to bottom.
+Here are the settings, which fetch nothing heavy; `learning.py` is the method, top to bottom, `objective.py` what it makes small.
 """
 
 from __future__ import annotations

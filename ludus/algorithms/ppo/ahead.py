@@ -12,7 +12,7 @@ import numpy as np
 from ludus import devices, games
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
-from ludus.algorithms.ppo import PPO, learning
+from ludus.algorithms.ppo import PPO, learning, sharing
 from ludus.types import Decision, Discrete, LudusError, Rollout, Spec, Step
 
 
@@ -37,7 +37,7 @@ def start(run: Any) -> None:
 
     def compile_all() -> None:
         with contextlib.suppress(LudusError):  # the same will be met, and told, where nobody is ahead
-            learning.check_rows(settings, run.rows, run.workers * shown.spec.views)
+            sharing.check_rows(settings, run.rows, run.workers * shown.spec.views)
             made: Any = shown
             agent = deep.new_agent(made, settings.network, settings.bfloat16, settings.curious, settings.truncation)
             learner = learning.start(settings, agent, run.seed)

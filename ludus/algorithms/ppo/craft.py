@@ -14,7 +14,8 @@ from ludus import checkpoint
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
 from ludus.algorithms.ppo import PPO, ahead
-from ludus.algorithms.ppo.learning import Learner, State, check_rows, everywhere, start
+from ludus.algorithms.ppo.learning import Learner, State, everywhere, start
+from ludus.algorithms.ppo.sharing import check_rows
 from ludus.bridges import AnyPool
 from ludus.types import Array, LudusError
 

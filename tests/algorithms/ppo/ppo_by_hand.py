@@ -10,7 +10,7 @@ import numpy as np
 from ludus import devices
 from ludus.agents import distributions
 from ludus.agents.deep import Judgement
-from ludus.algorithms.ppo import PPO, learning
+from ludus.algorithms.ppo import PPO, learning, sharing
 from ludus.types import Decision, Discrete, Spec, Step
 
 devices.start()  # so that what was compiled once is found again
@@ -21,7 +21,7 @@ DUEL = Spec(seats=2, actions=Discrete(A), zero_sum=True)
 
 def alone(function, *arguments):
     """What a function answers that sums over devices, on the only one."""
-    answer = jax.vmap(lambda _: function(*arguments), axis_name=learning.ROWS)(np.zeros(1))
+    answer = jax.vmap(lambda _: function(*arguments), axis_name=sharing.ROWS)(np.zeros(1))
     return jax.tree.map(lambda array: array[0], answer)
 
 
@@ -74,7 +74,7 @@ def random_batch(seed, seats=2, all_own=False):
     value = (rng.normal(size=(T + 1, N, 1)) * [1.0, -1.0][:seats]).astype(np.float32)
     decisions = Decision(action, rng.normal(-1.0, 0.4, (T, N)).astype(np.float32), value)
     own = np.ones((T, N), bool) if all_own else rng.random((T, N)) < 0.7
-    return learning.Batch(steps, decisions, own, np.zeros(N, np.float32), ())
+    return sharing.Batch(steps, decisions, own, np.zeros(N, np.float32), ())
 
 
 def one_row(discount=(1, 1, 0, 1, 1, 1), seats=1):
@@ -84,7 +84,7 @@ def one_row(discount=(1, 1, 0, 1, 1, 1), seats=1):
     steps = Step({}, np.ones((6, 1, A), bool), np.zeros((6, 1), int), column[1][..., None], column[0], first)
     value = np.array([10, 20, 30, 40, 50, 60], np.float32)[:, None, None]
     decisions = Decision(np.zeros((5, 1), int), np.zeros((5, 1), np.float32), value)
-    return learning.Batch(steps, decisions, np.ones((5, 1), bool), (), ())
+    return sharing.Batch(steps, decisions, np.ones((5, 1), bool), (), ())
 
 
 def looped(shape, fill):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from ppo_by_hand import DUEL, SOLO, A, N, T, acting, alone, gae, one_row, plain, random_batch, upgo, valid, vtrace
 
-from ludus.algorithms.ppo import learning
+from ludus.algorithms.ppo import objective
 from ludus.types import Discrete, Spec
 
 
 def estimate(settings, batch, value=None, ratio=None, spec=DUEL):
     value = batch.decisions.value if value is None else value
-    return alone(learning.estimate, settings, SimpleNamespace(spec=spec), batch, value, ratio)
+    return alone(objective.estimate, settings, SimpleNamespace(spec=spec), batch, value, ratio)
 
 
 def same(found, wanted):

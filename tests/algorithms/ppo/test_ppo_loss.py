@@ -25,7 +25,7 @@ from ppo_by_hand import (
     vtrace,
 )  # fmt: skip
 
-from ludus.algorithms.ppo import learning
+from ludus.algorithms.ppo import objective
 
 AGENT = TableAgent(DUEL)
 ENTROPY = 0.3
@@ -33,11 +33,10 @@ ENTROPY = 0.3
 
 def loss_of(settings, batch, table, fixed, entropy=ENTROPY):
     """The loss, what it tells, and its gradient by the table."""
-    state, rates = state_of(settings, table), {"entropy": jnp.float32(entropy)}
-    objective = functools.partial(
-        learning.loss_of, settings, AGENT, state, batch, fixed, rates, counts_of(settings, batch), jax.random.key(0)
-    )
-    (loss, (told, _)), gradient = alone(jax.value_and_grad(objective, has_aux=True), {"agent": table})
+    others, rates = state_of(settings, table).agent, {"entropy": jnp.float32(entropy)}
+    given = (others, batch, fixed, rates, counts_of(settings, batch), jax.random.key(0))
+    reckon = jax.value_and_grad(functools.partial(objective.loss_of, settings, AGENT, *given), has_aux=True)
+    (loss, (told, _)), gradient = alone(reckon, {"agent": table})
     return (
         float(loss),
         {name: float(number) for name, number in told.items()},
@@ -49,7 +48,7 @@ def estimated(seed):
     """Advantages [T, N] and targets [T, N, 2] to learn from."""
     rng = np.random.default_rng([seed, 1])
     advantage, target = rng.normal(size=(T, N)), rng.normal(size=(T, N, 1)) * [1.0, -1.0]
-    return learning.Estimate(jnp.asarray(advantage, jnp.float32), jnp.asarray(target, jnp.float32))
+    return objective.Estimate(jnp.asarray(advantage, jnp.float32), jnp.asarray(target, jnp.float32))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +141,7 @@ def one_decision(log_prob, advantage, old_value=0.0, target=0.0):
         log_prob=np.full((T, N), log_prob, np.float32), value=np.full((T + 1, N, 2), old_value, np.float32)
     )
     steps = batch.steps._replace(first=first, mask=mask)
-    fixed = learning.Estimate(jnp.full((T, N), float(advantage)), jnp.full((T, N, 2), float(target)))
+    fixed = objective.Estimate(jnp.full((T, N), float(advantage)), jnp.full((T, N, 2), float(target)))
     return batch._replace(steps=steps, decisions=decisions), fixed
 
 

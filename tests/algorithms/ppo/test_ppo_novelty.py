@@ -9,7 +9,7 @@ import pytest
 
 from ludus.agents.deep import new_agent
 from ludus.agents.networks.arguments import MLPArgs
-from ludus.algorithms.ppo import learning, novelty
+from ludus.algorithms.ppo import novelty, sharing
 from ludus.bridges import open_pool
 from ludus.runtimes.acting.actor import stack_steps
 
@@ -31,8 +31,8 @@ def test_moments_are_those_of_all_numbers_the_older_the_less():
     """Counted in two parts, the first of them on two devices."""
     numbers = np.random.default_rng(0).gamma(2.0, 1.0, (2, 3, 4)).astype(np.float32)
     nothing = novelty.Curiosity((), *(jnp.zeros(2) for _ in range(3)))
-    total = functools.partial(jax.lax.psum, axis_name=learning.ROWS)
-    halves = jax.vmap(lambda seen, part: novelty.counted(seen, part, total), axis_name=learning.ROWS)(nothing, numbers)
+    total = functools.partial(jax.lax.psum, axis_name=sharing.ROWS)
+    halves = jax.vmap(lambda seen, part: novelty.counted(seen, part, total), axis_name=sharing.ROWS)(nothing, numbers)
     both = jax.tree.map(lambda array: array[0], halves)
     more = np.random.default_rng(1).gamma(5.0, 1.0, 7).astype(np.float32)
     found = novelty.counted(both, jnp.asarray(more), identity)

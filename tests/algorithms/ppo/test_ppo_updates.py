@@ -22,7 +22,7 @@ from ppo_by_hand import (
 )
 
 from ludus.agents.networks.arguments import MLPArgs
-from ludus.algorithms.ppo import PPO, craft, learning
+from ludus.algorithms.ppo import PPO, craft, learning, objective, sharing
 from ludus.runtimes.acting import open_source
 from ludus.runtimes.job import Job
 from ludus.types import LudusError
@@ -62,9 +62,9 @@ def test_the_step_is_adams_along_a_shortened_gradient():
     settings, batch, table = plain(max_gradient=0.05), random_batch(0), parameters_of(0)
     batch = decided_by(table, batch)
     rates = {"entropy": jnp.float32(0.01)}
-    fixed = alone(learning.estimate, settings, AGENT, batch, batch.decisions.value, None)
-    given = (state_of(settings, table), batch, fixed, rates, counts_of(settings, batch), None)
-    loss = functools.partial(learning.loss_of, settings, AGENT, *given)
+    fixed = alone(objective.estimate, settings, AGENT, batch, batch.decisions.value, None)
+    given = (state_of(settings, table).agent, batch, fixed, rates, counts_of(settings, batch), None)
+    loss = functools.partial(objective.loss_of, settings, AGENT, *given)
     gradient = alone(jax.grad(lambda table: loss({"agent": table})[0]), table)
     length = np.sqrt(sum(np.square(part).sum() for part in map(np.asarray, gradient.values())))
     assert length > 0.05 and learned(settings)[2]["gradient"] == pytest.approx(length, rel=1e-4)
@@ -124,7 +124,7 @@ def test_every_epoch_learns_from_every_row_once(minibatches, monkeypatch):
 
 def test_a_part_of_the_rows_is_that_of_all_arrays():
     batch = random_batch(0)._replace(memory=np.arange(N))
-    part = learning.some_rows(batch, jnp.array([3, 1]))
+    part = objective.some_rows(batch, jnp.array([3, 1]))
     assert part.memory.tolist() == [3, 1]
     assert (part.own == batch.own[:, [3, 1]]).all() and part.steps.reward.shape == (T + 1, 2, 2)
     assert (part.decisions.value == batch.decisions.value[:, [3, 1]]).all()
@@ -241,22 +241,22 @@ def test_settings_that_nobody_can_mean_are_sentences(settings, sentence):
 def test_rows_that_cannot_be_dealt_are_a_sentence_that_knows_better(rows, copies, take):
     settings = PPO(minibatches=4, devices=1)
     if take is None:
-        learning.check_rows(settings, rows, copies)
+        sharing.check_rows(settings, rows, copies)
         return
     with pytest.raises(LudusError, match=rf"{rows * copies} rows cannot be dealt .* take --rows {take}, or"):
-        learning.check_rows(settings, rows, copies)
-    learning.check_rows(settings, take, copies)
+        sharing.check_rows(settings, rows, copies)
+    sharing.check_rows(settings, take, copies)
 
 
 def test_devices_that_are_not_there_are_a_sentence():
     with pytest.raises(LudusError, match="99 devices were asked for; this process has"):
-        learning.check_rows(PPO(devices=99), 512)
+        sharing.check_rows(PPO(devices=99), 512)
 
 
 def test_what_the_newest_parameters_decided_themselves_is_as_it_was():
     table = parameters_of(0)
     batch = decided_by(table, random_batch(0, all_own=True))
-    seen = alone(learning.refreshed, plain(minibatches=2), AGENT, {"params": table}, batch)
+    seen = alone(objective.refreshed, plain(minibatches=2), AGENT, {"params": table}, batch)
     np.testing.assert_allclose(seen.decisions.log_prob, batch.decisions.log_prob, atol=1e-6)
     np.testing.assert_allclose(seen.weight, 1.0, atol=1e-5)
 
@@ -266,7 +266,7 @@ def test_what_older_parameters_decided_counts_as_much_as_it_is_likelier_now(mini
     """π/μ, at most twice; what an opponent did keeps its number, and counts once."""
     older, newer = parameters_of(0), parameters_of(1)
     batch = decided_by(older, random_batch(0))
-    seen = alone(learning.refreshed, plain(minibatches=minibatches, pieces=pieces), AGENT, {"params": newer}, batch)
+    seen = alone(objective.refreshed, plain(minibatches=minibatches, pieces=pieces), AGENT, {"params": newer}, batch)
     now = decided_by(newer, batch).decisions
     own = np.asarray(batch.own)
     ratio = np.exp(np.asarray(now.log_prob) - np.asarray(batch.decisions.log_prob))
@@ -282,7 +282,7 @@ def test_what_older_parameters_decided_counts_as_much_as_it_is_likelier_now(mini
 def test_advantages_count_by_the_weight_of_their_decisions():
     batch = random_batch(0)
     weight = np.random.default_rng(3).uniform(0.1, 2.0, batch.own.shape).astype(np.float32)
-    once = alone(learning.estimate, plain(), AGENT, batch, batch.decisions.value, None)
-    weighed = alone(learning.estimate, plain(), AGENT, batch._replace(weight=weight), batch.decisions.value, None)
+    once = alone(objective.estimate, plain(), AGENT, batch, batch.decisions.value, None)
+    weighed = alone(objective.estimate, plain(), AGENT, batch._replace(weight=weight), batch.decisions.value, None)
     np.testing.assert_allclose(weighed.advantage, once.advantage * weight, rtol=1e-5)
     np.testing.assert_array_equal(weighed.target, once.target)
