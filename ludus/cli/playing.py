@@ -57,19 +57,24 @@ def show(
         columns: Width of the picture in the terminal.
         json: Print how it went as one JSON object.
     """
-    from ludus import pictures
     from ludus import show as showing
 
     _check_show(out, scale, steps, columns)
     moving = out is not None and out.suffix.lower() == ".gif"
     result = showing.play(game, agent, seed, steps, every=-(-steps // showing.LONGEST_GIF) if moving else 1)
     if out is not None:
-        print(f"ludus: drawing {len(result.frames) if moving else 1} frame(s) …", file=sys.stderr)
-        pictures.save(out, result.frames, result.frame, scale=scale)
+        _draw_show(result, out, scale, len(result.frames) if moving else 1)
     if json:
         print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
     else:
         _print_show(result, out, columns)
+
+
+def _draw_show(result: Any, out: pathlib.Path, scale: float, frames: int) -> None:
+    from ludus import pictures
+
+    print(f"ludus: drawing {frames} frame(s) …", file=sys.stderr)
+    pictures.save(out, result.frames, result.frame, scale=scale)
 
 
 def _print_show(result: Any, out: pathlib.Path | None, columns: int) -> None:
