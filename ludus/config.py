@@ -80,6 +80,9 @@ def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
     """The settings for a game before any flag: its preset, or defaults where it has none."""
     preset = _read_toml(path) if (path := preset_path(game)).is_file() else {}
     sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
+    known = {"tabular", "planning", *algorithms.names()}
+    for name in set(sections) - known:
+        raise LudusError(f"the preset {path.name} has a section [{name}] for no algorithm{_hint(name, known)}")
     chosen = algorithm or str(preset.get("algorithm", "q_learning"))
     kind = algorithms.settings_kind(chosen).__name__.lower()
     usual = getattr(algorithms.settings_kind(chosen), "RUN", {})
