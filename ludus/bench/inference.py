@@ -96,17 +96,24 @@ DUEL_SHAPED = Layout(
 
 def random_duel(rows: int, cards: int, seed: int = 0) -> dict[str, Array]:
     """Observations [rows, ...] with so many cards, eight actions and ten past ones; everything else is padding."""
+    return random_observation(DUEL_SHAPED, rows, {"cards_": cards, "actions_": 8, "h_actions_": 10}, seed)
+
+
+def random_observation(layout: Layout, rows: int, counts: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
+    """Observations [rows, ...] of a layout with ids, with so many real tokens in each of its padded sets."""
     dice = np.random.default_rng(seed)
-    seen = {array.name: np.zeros((rows, *array.shape), array.dtype) for array in DUEL_SHAPED.shown}
-    for part, count in ((CARDS, cards), (DUEL_SHAPED.actions, 8), (DUEL_SHAPED.history, 10)):
-        assert part is not None
-        tokens = seen[part.name][:, :count]
+    seen = {array.name: np.zeros((rows, *array.shape), array.dtype) for array in layout.shown}
+    for part in layout.sets:
+        tokens = seen[part.name][:, : counts[part.name]]
         _fill(dice, part.fields, tokens)
         tokens[..., part.padding] = dice.integers(1, 8, tokens.shape[:-1])
         ids = dice.integers(1, KNOWN_IDS + 1, tokens.shape[:-1])
         tokens[..., part.ids[0]], tokens[..., part.ids[1]] = ids // 256, ids % 256
-    seen["actions_"][:, 1:8, 0] = dice.integers(0, cards + 1, (rows, 7))  # the first is about no card: to end a turn
-    _fill(dice, GLOBALS, seen["global_"])
+        if part.points >= 0:  # the first is about no card: to end a turn
+            about = tokens[:, 1:, part.points]
+            about[:] = dice.integers(0, counts[layout.entities[0].name] + 1, about.shape)
+    for field in layout.globals:
+        _fill(dice, (field,), seen[field.source or field.name])
     return seen
 
 
@@ -120,7 +127,7 @@ def _fill(dice: np.random.Generator, fields: tuple[Field, ...], columns: Array) 
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
-    """Eight observations at once: all 160 places read, and only the cards in play."""
+    """Eight observations at once: all places read, and only what is no padding."""
     name = f"agent/rnn/inference/batch{ROWS}"
     tell(name, 0, 2)
     yield Result(name, measure(ModelArgs(), random_duel(ROWS, 160), rounds), "observations/s")

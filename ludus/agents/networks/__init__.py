@@ -6,6 +6,11 @@ import math
 from typing import Any
 
 
+def kinds_of(module: Any) -> dict[str, Any]:
+    """The number types that a module hands on to its parts."""
+    return {"dtype": module.dtype, "param_dtype": module.param_dtype}
+
+
 def new_variables(network: Any, key: Any) -> Any:
     """Fresh parameters (and statistics, where a network keeps any) of an `MLPAgent` or `RNNAgent`."""
     import jax
@@ -23,6 +28,13 @@ def _initial(network: Any, key: Any) -> Any:
     return network.init(key, blank(network.layout, 1), network.init_rnn_state(1), switch_or_main=np.zeros(1, np.int32))
 
 
+def shapes_of(network: Any) -> Any:
+    """The shapes and types of its variables; nothing is computed for it."""
+    import jax
+
+    return jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
+
+
 def _sizes(tree: Any) -> list[tuple[int, int]]:
     """(numbers, bytes of one) of each array."""
     import jax
@@ -31,17 +43,13 @@ def _sizes(tree: Any) -> list[tuple[int, int]]:
 
 
 def total_params(network: Any) -> int:
-    """How many numbers the network learns; nothing is computed for it."""
-    import jax
-
-    variables = jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
-    return sum(numbers for numbers, _ in _sizes(variables["params"]))
+    """How many numbers the network learns."""
+    return sum(numbers for numbers, _ in _sizes(shapes_of(network)["params"]))
 
 
 def memory_usage(network: Any, rows: int = 0) -> float:
     """Megabytes of its variables, and of what it remembers of so many rows."""
     import jax
 
-    variables = jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
     memory = jax.eval_shape(lambda: network.init_rnn_state(rows))
-    return sum(numbers * size for numbers, size in _sizes((variables, memory))) / 1e6
+    return sum(numbers * size for numbers, size in _sizes((shapes_of(network), memory))) / 1e6

@@ -1,11 +1,10 @@
-"""How the arrays of an observation become features, tokens, and at last one state.
+"""How an observation becomes tokens, and at last one state.
 
-Embeddings for categories, soft bins for numbers, a transformer over the entities: any layout, and no game by name.
+A transformer over the entities, one layer over what was done, a token for each action: any layout, no game by name.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,157 +12,14 @@ from typing import Any, NamedTuple
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.arguments import EncoderArgs, table_shape
-from ludus.agents.networks.heads import leaky
+from ludus.agents.networks.features import Features, real, tokens_of, told
 from ludus.agents.networks.layout import Entities, Field, Layout
-from ludus.agents.networks.transformer import GLU, EncoderLayer, RMSNorm, attend, heads_for, rotary, sinusoid
+from ludus.agents.networks.transformer import GLU, EncoderLayer, LastLayer, heads_for, sinusoid
 
 Array = jax.Array
-
-LEAST = 4
-"""dimensions of a feature in a narrow network: of a single number, a layer norm leaves nothing"""
-
-
-def values_of(field: Field, array: Array) -> Array:
-    """The values [..., size] of a field among the columns [..., K] of its array."""
-    whole = field.at == 0 and field.columns == array.shape[-1]
-    columns = array if whole else array[..., field.at : field.at + field.columns]
-    if not field.pair:
-        return columns
-    high, low = columns[..., 0::2].astype(jnp.int32), columns[..., 1::2].astype(jnp.int32)
-    return high * 256 + low
-
-
-def tokens_of(part: Entities, observation: Mapping[str, Array]) -> Array:
-    """The columns [B, L, K] of a set of tokens."""
-    array = observation[part.name]
-    return array.reshape(array.shape[0], -1, part.columns)
-
-
-def indices_of(field: Field, array: Array) -> Array:
-    """Which category each value is, counted from 0; what is out of range is taken for the nearest."""
-    low = int(min(field.low))
-    return jnp.clip(values_of(field, array).astype(jnp.int32) - low, 0, field.categories - 1)
-
-
-def scaled(field: Field, array: Array) -> Array:
-    """Numbers [..., size] as floats: from -1 to 1 between finite bounds, else as they are.
-
-    Integers without bounds can be of any size, so of them the logarithm is read: sign(x) log(1 + |x|).
-    """
-    values = values_of(field, array)
-    known, low, high = bounded(field)
-    numbers = values.astype(jnp.float32)
-    middle, half = np.where(known, (low + high) / 2, 0.0), np.where(known, (high - low) / 2, 1.0)
-    fitted = (numbers - jnp.asarray(middle, jnp.float32)) * jnp.asarray(1.0 / half, jnp.float32)
-    if known.all() or jnp.issubdtype(values.dtype, jnp.floating):
-        return fitted
-    return jnp.where(jnp.asarray(known), fitted, jnp.sign(numbers) * jnp.log1p(jnp.abs(numbers)))
-
-
-def bounded(field: Field) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Which values lie between two different finite bounds, and these; 0 where there are none."""
-    low, high = (np.broadcast_to(end, (field.size,)) for end in (field.low, field.high))
-    known = np.isfinite(low) & np.isfinite(high) & (high > low)
-    return known, np.where(known, low, 0.0), np.where(known, high, 0.0)
-
-
-def soft_bins(field: Field, array: Array) -> Array:
-    """How far each value has climbed every step of its range: clip((x - p + w) / w, 0, 1), [..., size, bins].
-
-    Steps of width w end at p = low + w, low + 2w, ..., high; what has no bounds is bent by x / (1 + |x|) first. A layer
-    norm after plain numbers would forget how large they are; after steps it does not.
-    """
-    numbers, known = scaled(field, array), bounded(field)[0]
-    if not known.all():
-        numbers = jnp.where(jnp.asarray(known), numbers, numbers / (1.0 + jnp.abs(numbers)))
-    climbed = (numbers[..., None] + 1.0) * (field.bins / 2)
-    return jnp.clip(climbed - jnp.arange(field.bins, dtype=jnp.float32), 0.0, 1.0)
-
-
-def one_hot(field: Field, array: Array, dtype: Any) -> Array:
-    """A column for every category but the lowest, which a bias can say: [..., size · (categories - 1)].
-
-    Of a constant there is one column, of zeros.
-    """
-    indices = indices_of(field, array)
-    if field.categories <= 2:
-        return indices.astype(dtype)
-    columns = (indices[..., None] == jnp.arange(1, field.categories)).astype(dtype)
-    return columns.reshape(*columns.shape[:-2], math.prod(columns.shape[-2:]))
-
-
-def kinds_of(module: Any) -> dict[str, Any]:
-    """The number types that a module hands on to its parts."""
-    return {"dtype": module.dtype, "param_dtype": module.param_dtype}
-
-
-class Features(nn.Module):
-    """All fields of one array side by side: columns [..., K] to [..., features]."""
-
-    fields: Sequence[Field]
-    channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
-
-    @nn.compact
-    def __call__(self, columns: Sequence[Array]) -> Array:
-        """`columns` holds the array of each field."""
-        parts = [self._feature(field, array) for field, array in zip(self.fields, columns, strict=True)]
-        return jnp.concatenate(parts, axis=-1)
-
-    def _feature(self, field: Field, array: Array) -> Array:
-        width = max(LEAST, self.channels // field.share)
-        if field.kind == "category":
-            embed = nn.Embed(field.categories, width, **kinds_of(self), name=field.name)
-            found = embed(indices_of(field, array))
-        elif field.bins:
-            climbed = nn.Dense(max(LEAST, self.channels // 8), **kinds_of(self), name=f"{field.name}_bins")
-            steps = leaky(climbed(soft_bins(field, array).astype(self.dtype)))
-            found = nn.Dense(width, **kinds_of(self), name=field.name)(steps)
-        else:
-            return nn.Dense(width, **kinds_of(self), name=field.name)(scaled(field, array).astype(self.dtype))
-        return found.reshape(*found.shape[:-2], -1)
-
-
-class Named(nn.Module):
-    """A projection of rows of the table of ids: table [R, D], ids [...] to [..., channels].
-
-    What an id becomes depends on the id alone. So where there are fewer ids than tokens the table is projected once
-    and its rows are handed out; and the collection "folded" can keep them from one call to the next.
-    """
-
-    channels: int
-    swish: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
-
-    @nn.compact
-    def __call__(self, table: Array, ids: Array) -> Array:
-        # A row that is not there would be read as NaN.
-        ids = jnp.clip(ids, 0, len(table) - 1)
-        if self.has_variable("folded", "rows"):
-            return self.get_variable("folded", "rows")[ids]
-        dense = nn.Dense(self.channels, use_bias=False, **kinds_of(self))
-        bend = nn.swish if self.swish else lambda x: x
-        if self.is_mutable_collection("folded") and not self.is_initializing():
-            self.put_variable("folded", "rows", bend(dense(table)))
-        return bend(dense(table))[ids] if len(table) < ids.size else bend(dense(table[ids]))
-
-
-def ids_of(part: Entities, tokens: Array) -> Array:
-    """The ids [B, L] of tokens [B, L, K]."""
-    ids = jnp.zeros(tokens.shape[:-1], jnp.int32)
-    for column in part.ids:
-        ids = ids * 256 + tokens[..., column].astype(jnp.int32)
-    return ids
-
-
-def real(part: Entities, tokens: Array) -> Array:
-    """Which tokens [B, L] are no padding."""
-    return tokens[..., part.padding] != 0 if part.padding >= 0 else jnp.ones(tokens.shape[:-1], bool)
 
 
 class EntityEncoder(nn.Module):
@@ -176,46 +32,13 @@ class EntityEncoder(nn.Module):
 
     @nn.compact
     def __call__(self, tokens: Array, table: Array | None) -> Array:
-        fields = Features(self.part.fields, self.channels, **kinds_of(self), name="features")
-        x = nn.Dense(self.channels, **kinds_of(self), name="mix")(fields([tokens] * len(self.part.fields)))
-        if self.part.ids and table is not None:
-            x = x * Named(self.channels, True, **kinds_of(self), name="id")(table, ids_of(self.part, tokens))
+        stands, name = told(self, tokens, table, swish=True)
+        x = nn.Dense(self.channels, **kinds_of(self), name="mix")(stands)
+        x = x if name is None else x * name
         if self.part.positions:
             places = nn.Embed(self.part.count, self.channels, **kinds_of(self), name="place")
             x = x + places(jnp.arange(tokens.shape[1]))
         return nn.LayerNorm(**kinds_of(self))(x)
-
-
-class LastLayer(nn.Module):
-    """An encoder layer of which only the first token is wanted: [B, L, c] to [B, c], without the work for the rest."""
-
-    channels: int
-    heads: int
-    noam: bool = True
-    rope: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
-
-    @nn.compact
-    def __call__(self, x: Array, valid: Array | None = None) -> Array:
-        norm = partial(RMSNorm if self.noam else nn.LayerNorm, **kinds_of(self))
-        dense = partial(nn.Dense, use_bias=not self.noam, dtype=self.dtype, param_dtype=self.param_dtype)
-        shape = (x.shape[0], -1, self.heads, self.channels // self.heads)
-        seen = norm(name="attention_norm")(x)
-        query = dense(self.channels, name="query")(seen[:, 0]).reshape(shape)
-        parts = jnp.split(dense(2 * self.channels, name="key_value")(seen), 2, axis=-1)
-        key, value = (part.reshape(shape) for part in parts)
-        if self.rope:  # the first token stands at 0, where nothing is turned
-            key = rotary(key, jnp.arange(x.shape[1]))
-        answer = attend(query, key, value, valid).reshape(x.shape[0], self.channels)
-        first = x[:, 0] + dense(self.channels, name="out")(answer)
-        return first + self._mlp(norm(name="mlp_norm")(first))
-
-    def _mlp(self, x: Array) -> Array:
-        if self.noam:
-            return GLU(self.channels, 2 * self.channels, **kinds_of(self), name="mlp")(x)
-        hidden = nn.relu(nn.Dense(4 * self.channels, **kinds_of(self), name="mlp_in")(x))
-        return nn.Dense(self.channels, **kinds_of(self), name="mlp_out")(hidden)
 
 
 class SetEncoder(nn.Module):
@@ -286,10 +109,7 @@ class ActionFeatures(nn.Module):
 
     @nn.compact
     def __call__(self, tokens: Array, table: Array | None) -> Array:
-        fields = Features(self.part.fields, self.channels, **kinds_of(self), name="features")
-        found = [fields([tokens] * len(self.part.fields))]
-        if self.part.ids and table is not None:
-            found.append(Named(self.channels, **kinds_of(self), name="id")(table, ids_of(self.part, tokens)))
+        found = [part for part in told(self, tokens, table) if part is not None]
         normal = nn.LayerNorm(**kinds_of(self))(jnp.concatenate(found, axis=-1))
         return nn.Dense(self.channels, **kinds_of(self), name="mix")(normal)
 
@@ -407,7 +227,8 @@ class Encoder(nn.Module):
         columns = tokens_of(part, x)
         about = None if entities is None else entities[:, : tokens_of(self.layout.entities[0], x).shape[1]]
         encoder = ActionEncoder(part, channels, **kinds_of(self), name="actions")
-        return encoder(columns, table, about), real(part, columns) if legal is None else legal
+        # Tokens that are padding may be cut off; what is said of them is then cut off too.
+        return encoder(columns, table, about), real(part, columns) if legal is None else legal[:, : columns.shape[1]]
 
     def _summary(self, actions: Array, legal: Array) -> Array:
         """The mean over what is legal, [B, c]."""

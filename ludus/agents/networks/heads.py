@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.transformer import EncoderLayer, Film
 
@@ -60,13 +61,13 @@ class FiLMActor(nn.Module):
 
     @nn.compact
     def __call__(self, state: Array, actions: Array, legal: Array) -> Array:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
         legal = jnp.asarray(legal, bool)
-        attention, attention_bias, mlp, mlp_bias = jnp.split(nn.Dense(4 * self.channels, **kinds)(state), 4, axis=-1)
+        told = nn.Dense(4 * self.channels, **kinds_of(self))(state)
+        attention, attention_bias, mlp, mlp_bias = jnp.split(told, 4, axis=-1)
         # Scales are told as differences from 1: a state that says nothing leaves the layer as it is.
         film = Film(1 + attention, attention_bias, 1 + mlp, mlp_bias)
-        actions = EncoderLayer(self.channels, self.heads, self.noam, **kinds)(actions, legal, film)
-        return masked(nn.Dense(1, kernel_init=nearly_uniform, **kinds)(actions)[..., 0], legal)
+        actions = EncoderLayer(self.channels, self.heads, self.noam, **kinds_of(self))(actions, legal, film)
+        return masked(nn.Dense(1, kernel_init=nearly_uniform, **kinds_of(self))(actions)[..., 0], legal)
 
 
 class Actor(nn.Module):
@@ -78,9 +79,7 @@ class Actor(nn.Module):
 
     @nn.compact
     def __call__(self, state: Array, actions: Array, legal: Array) -> Array:
-        wanted = nn.Dense(self.channels, dtype=self.dtype, param_dtype=self.param_dtype, kernel_init=nearly_uniform)(
-            state
-        )
+        wanted = nn.Dense(self.channels, **kinds_of(self), kernel_init=nearly_uniform)(state)
         logits = jnp.einsum("bc,bac->ba", wanted, actions.astype(self.dtype), preferred_element_type=jnp.float32)
         return masked(logits * self.channels**-0.5, legal)
 
@@ -94,9 +93,7 @@ class GaussianActor(nn.Module):
 
     @nn.compact
     def __call__(self, state: Array) -> tuple[Array, Array]:
-        mean = nn.Dense(self.dimensions, dtype=self.dtype, param_dtype=self.param_dtype, kernel_init=nearly_uniform)(
-            state
-        ).astype(jnp.float32)
+        mean = nn.Dense(self.dimensions, **kinds_of(self), kernel_init=nearly_uniform)(state).astype(jnp.float32)
         learned = self.param("log_deviation", nn.initializers.zeros, (self.dimensions,), self.param_dtype)
         return mean, jnp.broadcast_to(jnp.clip(learned.astype(jnp.float32), *LOG_DEVIATIONS), mean.shape)
 
@@ -111,9 +108,8 @@ class Critic(nn.Module):
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        x = MLP(self.channels, **kinds)(x)
-        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds)(x).astype(jnp.float32)
+        x = MLP(self.channels, **kinds_of(self))(x)
+        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds_of(self))(x).astype(jnp.float32)
 
 
 class BatchRenorm(nn.Module):
@@ -192,9 +188,8 @@ class CrossCritic(nn.Module):
 
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        renorm = partial(BatchRenorm, self.momentum, self.warm_up, self.axis_name, **kinds)
+        renorm = partial(BatchRenorm, self.momentum, self.warm_up, self.axis_name, **kinds_of(self))
         x = renorm()(x, train)
         for width in self.channels:
-            x = renorm()(nn.relu(nn.Dense(width, use_bias=False, **kinds)(x)), train)
-        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds)(x).astype(jnp.float32)
+            x = renorm()(nn.relu(nn.Dense(width, use_bias=False, **kinds_of(self))(x)), train)
+        return nn.Dense(self.outputs, kernel_init=orthogonal(1.0), **kinds_of(self))(x).astype(jnp.float32)

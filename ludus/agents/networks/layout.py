@@ -326,18 +326,30 @@ def _check_pointers(layout: Layout, observation: Mapping[str, Array]) -> None:
 
 
 def trimmed(
-    layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = (32, 48, 64, 96, 128, 160)
+    layout: Layout,
+    observation: Mapping[str, Array],
+    legal: Array | None = None,
+    buckets: tuple[int, ...] = (32, 48, 64, 96, 128, 160),
+    few: tuple[int, ...] = (8, 16, 32),
 ) -> dict[str, Array]:
-    """The observation with each padded entity set cut after its last real entity, to one of a few lengths.
+    """The observation with each padded set cut after its last real token: entities to one of `buckets`, acts to `few`.
 
-    Exact for networks with `card_mask`, which do not look at padding; few lengths keep the number of compilations low.
+    Past and possible actions that are padding are never looked at, other entities with `card_mask` alone: only with it
+    nothing changes. What the network is told to be `legal` is kept. Few lengths keep the number of compilations low.
     """
     cut = dict(observation)
-    for part in layout.entities:
+    acts = tuple(filter(None, (layout.history, layout.actions)))
+    for part, lengths in (*((part, buckets) for part in layout.entities), *((part, few) for part in acts)):
         if part.padding >= 0:
             array = np.asarray(observation[part.name])
-            used = np.flatnonzero((array[..., part.padding] != 0).any(axis=0))
-            needed = int(used[-1]) + 1 if used.size else 0
-            length = min((bucket for bucket in buckets if bucket >= needed), default=part.count)
-            cut[part.name] = array[:, : min(length, part.count)]
+            used = (array[..., part.padding] != 0).any(axis=0)
+            if part is layout.actions and legal is not None:
+                used = used | np.asarray(legal, bool).any(axis=0)
+            cut[part.name] = array[:, : _bucket(used, lengths)]
     return cut
+
+
+def _bucket(used: Array, lengths: tuple[int, ...]) -> int:
+    """The least of the lengths that holds all that is used, or all there is."""
+    needed = int(np.flatnonzero(used)[-1]) + 1 if used.any() else 0
+    return min(min((length for length in lengths if length >= needed), default=len(used)), len(used))

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.transformer import GLU, RMSNorm, attend, head_width, heads_for, rotary
 from ludus.types import LudusError
@@ -38,7 +39,8 @@ def cell_of(
     check_memory(kind, channels, head_size, length)
     kinds: dict[str, Any] = {"dtype": dtype, "param_dtype": param_dtype}
     if kind == "lstm":
-        return nn.OptimizedLSTMCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
+        # Flax's "optimized" one joins all kernels, 5 MB of them, at every step.
+        return nn.LSTMCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
     if kind == "gru":
         return nn.GRUCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
     if kind == "rwkv":
@@ -90,7 +92,7 @@ class Memoryless(nn.Module):
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
         times, rest = divmod(self.channels, x.shape[-1])
         if rest:
-            return state, nn.Dense(self.channels, dtype=self.dtype, param_dtype=self.param_dtype)(x)
+            return state, nn.Dense(self.channels, **kinds_of(self))(x)
         return state, jnp.tile(x, times)
 
 
@@ -105,11 +107,10 @@ class History(nn.Module):
     param_dtype: Any = jnp.float32
 
     def setup(self) -> None:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        dense: Any = partial(nn.Dense, use_bias=False, **kinds)
+        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self))
         self.project, self.query_key_value, self.out = (dense(n * self.channels) for n in (1, 3, 1))
-        self.attention_norm, self.mlp_norm, self.norm = (RMSNorm(**kinds) for _ in range(3))
-        self.mlp = GLU(self.channels, 2 * self.channels, **kinds)
+        self.attention_norm, self.mlp_norm, self.norm = (RMSNorm(**kinds_of(self)) for _ in range(3))
+        self.mlp = GLU(self.channels, 2 * self.channels, **kinds_of(self))
 
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
         x, (query, *new) = self._ask(x)
@@ -251,8 +252,7 @@ class RWKV(nn.Module):
     @nn.compact
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
         last, products = state
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        dense = partial(nn.Dense, self.channels, use_bias=False, **kinds)
+        dense = partial(nn.Dense, self.channels, use_bias=False, **kinds_of(self))
         if x.shape[-1] != self.channels:
             x = dense(name="in")(x)
         x = x.astype(self.dtype)
@@ -265,7 +265,7 @@ class RWKV(nn.Module):
         products = self._heads(self._decay(for_decay))[..., None] * products + new
         # RWKV's own ε: heads of small numbers are not blown up to noise.
         norm = nn.GroupNorm(
-            self.channels // self.head_size, epsilon=64e-5, use_fast_variance=False, **kinds, name="norm"
+            self.channels // self.head_size, epsilon=64e-5, use_fast_variance=False, **kinds_of(self), name="norm"
         )
         y = norm(read.reshape(x.shape)) * nn.swish(dense(name="gate")(for_gate))
         return (x.astype(last.dtype), products), dense(name="out")(y)
@@ -283,7 +283,7 @@ class RWKV(nn.Module):
 
     def _decay(self, x: Array) -> Array:
         """exp(-exp(ω + tanh(x A) B)), between 0 and 1: how much of every channel is kept."""
-        dense = partial(nn.Dense, use_bias=False, dtype=self.dtype, param_dtype=self.param_dtype, kernel_init=tiny)
+        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self), kernel_init=tiny)
         told = dense(self.channels, name="decay_up")(nn.tanh(dense(LORA, name="decay_down")(x)))
         usual = self._own("decay", from_slow_to_fast, (self.channels,)).astype(jnp.float32)
         return jnp.exp(-jnp.exp(usual + told.astype(jnp.float32)))

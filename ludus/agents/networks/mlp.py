@@ -11,8 +11,9 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.arguments import MLPArgs
-from ludus.agents.networks.encoders import indices_of, one_hot, scaled, tokens_of
+from ludus.agents.networks.features import indices_of, one_hot, scaled, tokens_of
 from ludus.agents.networks.heads import GaussianActor, masked
 from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.layout import Field, Layout, check_shapes
@@ -58,7 +59,7 @@ class MLPAgent(nn.Module):
     ) -> tuple[tuple[()], Any, Array, Array]:
         """(rstate, logits [B, A] or (mean, log deviation), value [B, outputs], valid [B])."""
         rows = check_shapes(self.layout, x)
-        dense = partial(nn.Dense, dtype=self.dtype, param_dtype=self.param_dtype)
+        dense: Any = partial(nn.Dense, **kinds_of(self))
         for_actor = self._tower(x, "actor")
         for_critic = for_actor if self.args.shared else self._tower(x, "critic")
         value = dense(self.outputs, kernel_init=orthogonal(1.0), name="value")(for_critic).astype(jnp.float32)
@@ -66,24 +67,17 @@ class MLPAgent(nn.Module):
 
     def _tower(self, x: Mapping[str, Array], name: str) -> Array:
         """The layers before a head: [B, width]."""
-        bend = ACTIVATIONS[self.args.activation]
+        bend, gain = ACTIVATIONS[self.args.activation], orthogonal(math.sqrt(2))
         hidden = bend(First(self.layout, self.args.width, self.dtype, self.param_dtype, name=f"{name}_0")(x))
         for layer in range(1, self.args.depth):
-            dense = nn.Dense(
-                self.args.width,
-                dtype=self.dtype,
-                param_dtype=self.param_dtype,
-                kernel_init=orthogonal(math.sqrt(2)),
-                name=f"{name}_{layer}",
-            )
+            dense = nn.Dense(self.args.width, kernel_init=gain, **kinds_of(self), name=f"{name}_{layer}")
             hidden = bend(dense(hidden))
         return hidden
 
     def _policy(self, hidden: Array, legal: Array | None) -> Any:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
         if isinstance(self.actions, Continuous):
-            return GaussianActor(len(self.actions.low), **kinds, name="policy")(hidden)
-        logits = nn.Dense(self.actions.n, kernel_init=orthogonal(0.01), **kinds, name="policy")(hidden)
+            return GaussianActor(len(self.actions.low), **kinds_of(self), name="policy")(hidden)
+        logits = nn.Dense(self.actions.n, kernel_init=orthogonal(0.01), **kinds_of(self), name="policy")(hidden)
         return logits.astype(jnp.float32) if legal is None else masked(logits, legal)
 
 
@@ -105,8 +99,7 @@ class First(nn.Module):
                 narrow.append(one_hot(field, columns, self.dtype).reshape(len(columns), -1))
             else:
                 wide.append(self._looked_up(field, columns))
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        dense = nn.Dense(self.width, kernel_init=orthogonal(math.sqrt(2)), **kinds, name="dense")
+        dense = nn.Dense(self.width, kernel_init=orthogonal(math.sqrt(2)), **kinds_of(self), name="dense")
         if not narrow:  # the bias is still wanted
             narrow.append(jnp.zeros((len(wide[0]), 1), self.dtype))
         return sum(wide, dense(narrow[0] if len(narrow) == 1 else jnp.concatenate(narrow, axis=-1)))

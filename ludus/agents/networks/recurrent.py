@@ -13,9 +13,10 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.arguments import ModelArgs
-from ludus.agents.networks.encoders import Encoded, Encoder, kinds_of
-from ludus.agents.networks.heads import Actor, Critic, CrossCritic, FiLMActor, GaussianActor
+from ludus.agents.networks.encoders import Encoded, Encoder
+from ludus.agents.networks.heads import ILLEGAL, Actor, Critic, CrossCritic, FiLMActor, GaussianActor
 from ludus.agents.networks.layout import Layout, blank, check_shapes
 from ludus.agents.networks.memory import cell_of, chosen, rnn_forward_2p, rnn_step_by_main, seat_of, state_of
 from ludus.agents.networks.transformer import heads_for
@@ -121,7 +122,7 @@ class RNNAgent(nn.Module):
         channels = self.args.num_channels
         film = partial(FiLMActor, channels, heads_for(channels), self.args.noam)
         actor = (film if self.args.film else partial(Actor, channels))(**kinds_of(self), name="actor")
-        return actor(known, encoded.actions, encoded.legal)
+        return widened(actor(known, encoded.actions, encoded.legal), self.actions.n)
 
     def _value(self, known: Array, heard: Array | None, encoded: Encoded, train: bool) -> Array:
         """[B, outputs], and one more column for the rewards of curiosity."""
@@ -170,6 +171,12 @@ def check_agent(agent: RNNAgent) -> None:
         )
     if args.switch and agent.seats != 2:
         raise LudusError(f"switch is for sequences of two seats, and this game has {agent.seats}; turn it off")
+
+
+def widened(logits: Array, actions: int) -> Array:
+    """[B, A] for all actions: those whose tokens were cut off may not be played."""
+    missing = actions - logits.shape[1]
+    return jnp.pad(logits, ((0, 0), (0, missing)), constant_values=ILLEGAL) if missing else logits
 
 
 def memory_rows(rstate: tuple[State, ...], seats: int, batch: int) -> int:

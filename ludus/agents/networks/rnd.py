@@ -13,8 +13,9 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from ludus.agents.networks import kinds_of
 from ludus.agents.networks.arguments import EncoderArgs
-from ludus.agents.networks.encoders import Encoder, kinds_of
+from ludus.agents.networks.encoders import Encoder
 from ludus.agents.networks.heads import MLP
 from ludus.agents.networks.initial import orthogonal
 from ludus.agents.networks.layout import Layout, check_shapes

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ludus.agents.networks import kinds_of
 from ludus.types import LudusError
 
 Array = jax.Array
@@ -67,7 +68,7 @@ class GLU(nn.Module):
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
-        dense = partial(nn.Dense, use_bias=False, dtype=self.dtype, param_dtype=self.param_dtype)
+        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self))
         linear = dense(self.hidden, name="linear")(x)
         return dense(self.features, name="out")(linear * nn.silu(dense(self.hidden, name="gate")(x)))
 
@@ -132,7 +133,7 @@ class Attention(nn.Module):
     @nn.compact
     def __call__(self, x: Array, valid: Array | None = None, positions: Array | None = None) -> Array:
         width = head_width(self.channels, self.heads)
-        dense = partial(nn.Dense, use_bias=self.bias, dtype=self.dtype, param_dtype=self.param_dtype)
+        dense: Any = partial(nn.Dense, use_bias=self.bias, **kinds_of(self))
         parts = dense(3 * self.channels, name="query_key_value")(x)
         query, key, value = (part.reshape(*x.shape[:-1], self.heads, width) for part in jnp.split(parts, 3, axis=-1))
         if self.rope:
@@ -155,18 +156,50 @@ class EncoderLayer(nn.Module):
     def __call__(
         self, x: Array, valid: Array | None = None, film: Film | None = None, positions: Array | None = None
     ) -> Array:
-        kinds: dict[str, Any] = {"dtype": self.dtype, "param_dtype": self.param_dtype}
-        norm = partial(RMSNorm if self.noam else nn.LayerNorm, **kinds)
-        attention = Attention(self.channels, self.heads, self.rope, not self.noam, **kinds, name="attention")
-        change = attention(norm(name="attention_norm")(x), valid, positions)
+        attention = Attention(self.channels, self.heads, self.rope, not self.noam, **kinds_of(self), name="attention")
+        change = attention(norm_of(self, "attention_norm")(x), valid, positions)
         x = x + (change if film is None else modulate(change, film.attention_scale, film.attention_bias))
-        mlp = GLU(self.channels, 2 * self.channels, **kinds, name="mlp") if self.noam else self._classic_mlp
-        change = mlp(norm(name="mlp_norm")(x))
+        change = refined(self, x)
         return x + (change if film is None else modulate(change, film.mlp_scale, film.mlp_bias))
 
-    def _classic_mlp(self, x: Array) -> Array:
-        dense = partial(nn.Dense, dtype=self.dtype, param_dtype=self.param_dtype)
-        return dense(self.channels, name="mlp_out")(nn.relu(dense(4 * self.channels, name="mlp_in")(x)))
+
+class LastLayer(nn.Module):
+    """An encoder layer of which only the first token is wanted: [B, L, c] to [B, c], without the work for the rest."""
+
+    channels: int
+    heads: int
+    noam: bool = True
+    rope: bool = False
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, x: Array, valid: Array | None = None) -> Array:
+        shape = (x.shape[0], -1, self.heads, head_width(self.channels, self.heads))
+        dense: Any = partial(nn.Dense, use_bias=not self.noam, **kinds_of(self))
+        seen = norm_of(self, "attention_norm")(x)
+        query = dense(self.channels, name="query")(seen[:, 0]).reshape(shape)
+        both = jnp.split(dense(2 * self.channels, name="key_value")(seen), 2, axis=-1)
+        key, value = (part.reshape(shape) for part in both)
+        if self.rope:  # the first token stands at 0, where nothing is turned
+            key = rotary(key, jnp.arange(x.shape[1]))
+        answer = attend(query, key, value, valid).reshape(x.shape[0], self.channels)
+        first = x[:, 0] + dense(self.channels, name="out")(answer)
+        return first + refined(self, first)
+
+
+def norm_of(layer: EncoderLayer | LastLayer, name: str) -> RMSNorm | nn.LayerNorm:
+    """A norm in the style of a layer."""
+    return (RMSNorm if layer.noam else nn.LayerNorm)(**kinds_of(layer), name=name)
+
+
+def refined(layer: EncoderLayer | LastLayer, x: Array) -> Array:
+    """MLP(norm x) in the style of a layer: gated and 2c wide, or classic and 4c wide."""
+    x, channels = norm_of(layer, "mlp_norm")(x), layer.channels
+    if layer.noam:
+        return GLU(channels, 2 * channels, **kinds_of(layer), name="mlp")(x)
+    dense: Any = partial(nn.Dense, **kinds_of(layer))
+    return dense(channels, name="mlp_out")(nn.relu(dense(4 * channels, name="mlp_in")(x)))
 
 
 def modulate(x: Array, scale: Array, bias: Array) -> Array:

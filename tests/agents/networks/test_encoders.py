@@ -4,21 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small_cards import made
 
 from ludus.agents.networks.arguments import EncoderArgs
-from ludus.agents.networks.encoders import (
-    LastLayer,
-    Named,
-    SetEncoder,
-    ids_of,
-    indices_of,
-    one_hot,
-    scaled,
-    soft_bins,
-    values_of,
-)
+from ludus.agents.networks.encoders import HistoryEncoder, SetEncoder
+from ludus.agents.networks.features import Named, ids_of, indices_of, one_hot, scaled, soft_bins, values_of
 from ludus.agents.networks.layout import Entities, Field
-from ludus.agents.networks.transformer import EncoderLayer
+from ludus.agents.networks.transformer import EncoderLayer, LastLayer
 
 KEY = jax.random.key(0)
 
@@ -110,15 +102,15 @@ def test_a_last_layer_is_the_first_token_of_a_whole_one(noam, masks):
     x = jax.random.normal(KEY, (3, 7, 16))
     valid = jnp.arange(7) < jnp.array([[7], [3], [1]]) if masks else None
     last, whole = LastLayer(16, 2, noam, rope=noam), EncoderLayer(16, 2, noam, rope=noam)
-    variables = whole.init(KEY, x, valid)
+    variables = made(whole, x, valid)
     given = dict(variables["params"])
     attention = given.pop("attention")
     parts = {name: jnp.split(array, [16], axis=-1) for name, array in attention["query_key_value"].items()}
     given["query"] = {name: pair[0] for name, pair in parts.items()}
     given["key_value"] = {name: pair[1] for name, pair in parts.items()}
     given["out"] = attention["out"]
-    found = last.apply({"params": given}, x, valid)
-    np.testing.assert_allclose(found, whole.apply(variables, x, valid)[:, 0], atol=1e-5)
+    found = jax.jit(last.apply)({"params": given}, x, valid)
+    np.testing.assert_allclose(found, jax.jit(whole.apply)(variables, x, valid)[:, 0], atol=1e-5)
 
 
 def test_with_a_mask_padding_changes_nothing():
@@ -127,14 +119,28 @@ def test_with_a_mask_padding_changes_nothing():
     encoder = SetEncoder((part,), EncoderArgs(num_layers=2, num_channels=16, card_mask=True), wanted=True)
     seen = np.zeros((2, 6, 2), np.uint8)
     seen[:, :4] = [[1, 2], [1, 3], [1, 5], [1, 1]]
-    variables = encoder.init(KEY, {"cards": seen}, None)
+    variables, asked = made(encoder, {"cards": seen}, None), jax.jit(encoder.apply)
     other = seen.copy()
     other[:, 4:, 1] = 5
-    summary, tokens = encoder.apply(variables, {"cards": seen}, None)
-    changed, changed_tokens = encoder.apply(variables, {"cards": other}, None)
+    summary, tokens = asked(variables, {"cards": seen}, None)
+    changed, changed_tokens = asked(variables, {"cards": other}, None)
     np.testing.assert_allclose(summary, changed, atol=1e-6)
     np.testing.assert_allclose(tokens[:, :4], changed_tokens[:, :4], atol=1e-6)
-    short, _ = encoder.apply(variables, {"cards": seen[:, :4]}, None)
+    short, _ = asked(variables, {"cards": seen[:, :4]}, None)
     np.testing.assert_allclose(summary, short, atol=1e-6)
     open_eyes = SetEncoder((part,), EncoderArgs(num_layers=2, num_channels=16), wanted=True)
-    assert abs(open_eyes.apply(variables, {"cards": other}, None)[0] - summary).max() > 1e-3
+    assert abs(jax.jit(open_eyes.apply)(variables, {"cards": other}, None)[0] - summary).max() > 1e-3
+
+
+@pytest.mark.parametrize("noam", [True, False])
+def test_padding_of_what_was_done_may_always_be_cut_off(noam):
+    part = Entities("past", 6, (Field("act", (), "category", (0.0,), (5.0,), at=1),), 2, padding=0)
+    encoder = HistoryEncoder(part, EncoderArgs(num_channels=16, noam=noam))
+    seen = np.zeros((2, 6, 2), np.uint8)
+    seen[:, :3] = [[[1, 2], [1, 3], [1, 5]], [[1, 1], [0, 0], [0, 0]]]
+    variables, asked = made(encoder, {"past": seen}, None), jax.jit(encoder.apply)
+    whole, short, changed = (
+        asked(variables, {"past": tokens}, None) for tokens in (seen, seen[:, :3], seen + np.uint8([0, 1]))
+    )
+    np.testing.assert_allclose(whole, short, atol=1e-5)
+    assert abs(whole - changed).max() > 1e-3

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_cards import made, numbers
 
 from ludus.agents.networks import heads as h
 
@@ -23,20 +24,6 @@ ACTORS = {
 }
 every_actor = pytest.mark.parametrize("name", ACTORS)
 LEGAL = np.array([[1, 0, 1, 1], [0, 1, 1, 0], [0, 0, 0, 1]], np.uint8)
-
-
-def numbers(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def made(layer, *inputs):
-    """Variables of a layer, parameters unlike those it begins with; nothing is compiled for it."""
-
-    def fill(leaf):
-        noise = numbers(leaf.size, *leaf.shape)
-        return 1 + 0.1 * noise if leaf.ndim < 2 else noise / math.sqrt(leaf.shape[-2])
-
-    return {"params": jax.tree.map(fill, jax.eval_shape(layer.init, jax.random.key(0), *inputs)["params"])}
 
 
 @functools.cache

@@ -187,7 +187,7 @@ def test_padding_is_cut_to_the_smallest_bucket(cards, kept):
     cut = trimmed(DUEL_SHAPED, seen)
     assert cut["cards_"].shape == (3, kept, 41)
     np.testing.assert_array_equal(cut["cards_"][:, :cards], seen["cards_"][:, :cards])
-    assert all(cut[name] is seen[name] for name in ("global_", "actions_", "h_actions_"))
+    assert cut["actions_"].shape[1] == 8 and cut["h_actions_"].shape[1] == 16 and cut["global_"] is seen["global_"]
 
 
 def test_the_last_real_entity_of_any_row_is_kept():
@@ -195,3 +195,16 @@ def test_the_last_real_entity_of_any_row_is_kept():
     seen["cards_"][1, 99, 2] = 1
     assert trimmed(DUEL_SHAPED, seen)["cards_"].shape[1] == 128
     assert trimmed(DUEL_SHAPED, seen, buckets=(50,))["cards_"].shape[1] == 160
+    seen["h_actions_"][0, 16, 3] = seen["actions_"][1, 16, 3] = 1
+    assert {name: len(array[0]) for name, array in trimmed(DUEL_SHAPED, seen).items()} == {
+        "cards_": 128,
+        "global_": 23,
+        "actions_": 24,
+        "h_actions_": 32,
+    }
+
+
+def test_sets_without_padding_are_never_cut():
+    layout = of_game("connect4")
+    seen = blank(layout, 2)
+    assert trimmed(layout, seen)["board"] is seen["board"]

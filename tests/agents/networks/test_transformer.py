@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_cards import made, numbers
 
 from ludus.agents.networks import transformer as t
 from ludus.types import LudusError
@@ -16,20 +17,6 @@ from ludus.types import LudusError
 plain_and_jit = pytest.mark.parametrize("wrap", [lambda function: function, jax.jit], ids=["plain", "jit"])
 both_styles = pytest.mark.parametrize("noam", [True, False], ids=["noam", "classic"])
 seeds = st.integers(0, 2**32 - 1)
-
-
-def numbers(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def made(layer, *inputs):
-    """Parameters of a layer unlike those it begins with, so that ones and zeros hide nothing; nothing is compiled."""
-
-    def fill(leaf):
-        noise = numbers(leaf.size, *leaf.shape)
-        return 1 + 0.1 * noise if leaf.ndim < 2 else noise / math.sqrt(leaf.shape[-2])
-
-    return jax.tree.map(fill, jax.eval_shape(layer.init, jax.random.key(0), *inputs))
 
 
 @functools.cache
