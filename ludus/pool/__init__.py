@@ -137,6 +137,7 @@ class Pool:
 
     def play_randomly(self, steps: int, seed: int = 0) -> int:
         """`steps` steps of random legal play inside the compiled loop; returns the number of decisions made."""
+        warm_up(self, "random play")
         actions = self._no_actions()
         dice, start = random.keys(seed, 1)[0], self._played
         self._played += steps
@@ -206,6 +207,7 @@ class Pool:
         if not hasattr(self.game.rules, "scene"):
             raise LudusError(f"{self.game.name} draws nothing: its module has no scene")
         self._check_place(row, max(seat, 0))
+        warm_up(self, "pictures")
         canvas = new_canvas()
         self.kernel.draw_scene(self.states, row, int(self.states["seat"][row]) if seat < 0 else seat, canvas)
         shapes: Array = canvas[0]["shapes"][: canvas[0]["count"]]
@@ -279,30 +281,41 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def warm_up(pool: Pool) -> None:
-    """Compile, or load from the cache, every kernel of the game; a line tells of it where it takes long."""
-    if getattr(pool.kernel, "WARM", False) or not compiling():
+def warm_up(pool: Pool, what: str = "rules") -> None:
+    """Compile, or load from the cache, what a game is stepped by, or played or drawn by; a line tells of it.
+
+    The smaller kernels are compiled by whoever calls them first.
+    """
+    warm: set[str] = pool.kernel.__dict__.setdefault("WARM", set())
+    if what in warm or not compiling():
         return
-    with telling_first_time(pool.game.name, pool.kernel.CACHE / "complete"):
-        _touch_kernels(pool)
-    pool.kernel.WARM = True
+    named = pool.game.name if what == "rules" else f"{what} of {pool.game.name}"
+    with telling_first_time(named, pool.kernel.CACHE / what.replace(" ", "_")):
+        _TOUCH[what](pool)
+    warm.add(what)
 
 
-def _touch_kernels(pool: Pool) -> None:
-    """Call every kernel once on an empty range, which is enough to have it compiled."""
+def _touch_rules(pool: Pool) -> None:
+    """Call kernels on an empty range, which is enough to have them compiled."""
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
     rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
     kernel.advance(states, blank, actions, rows, observations, 0, 0)
     kernel.reopen(states, blank, np.zeros(0, bool), actions, rows, observations)
     kernel.first_illegal(states, actions, rows)
-    kernel.see(states, rows, observations, 0, 0)
-    kernel.play_randomly(states, blank, actions, rows, observations, 0, 0, 0, np.uint64(0), 0)
-    kernel.look(blank.copy(), 0, 0, new_rows(1, pool.observation))
-    kernel.fork(states, np.zeros(0, np.int64), np.zeros(0, np.uint64), states, -1)
-    if hasattr(pool.game.rules, "scene"):
-        state = pool._blank.copy()
-        kernel.open_game(state, blank, 0)
-        kernel.draw_scene(state, 0, 0, new_canvas())
+
+
+def _touch_random_play(pool: Pool) -> None:
+    rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
+    pool.kernel.play_randomly(pool.states[:0], pool._blank, actions, rows, observations, 0, 0, 0, np.uint64(0), 0)
+
+
+def _touch_pictures(pool: Pool) -> None:
+    state = pool._blank.copy()
+    pool.kernel.open_game(state, pool._blank, 0)
+    pool.kernel.draw_scene(state, 0, 0, new_canvas())
+
+
+_TOUCH = {"rules": _touch_rules, "random play": _touch_random_play, "pictures": _touch_pictures}
 
 
 __all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "warm_up"]
