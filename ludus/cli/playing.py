@@ -177,6 +177,9 @@ def warmup() -> None:
             for move in range(20):  # beyond what a player knows by heart
                 pool.advance(agent.act(params, memory, pool.step, move)[0].action)
             pool.reset()
+        pool.play_randomly(1)
+        if hasattr(pool.game.rules, "scene"):
+            pool.scene()
         print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
 
 
