@@ -17,12 +17,13 @@ import numpy as np
 from ludus import devices
 from ludus.agents import distributions
 from ludus.agents.distributions import Policy, SquashedGaussian
+from ludus.agents.networks import new_variables
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
-from ludus.agents.networks.layout import blank, layout_of
+from ludus.agents.networks.layout import layout_of
 from ludus.agents.networks.mlp import MLPAgent
 from ludus.agents.networks.recurrent import RNNAgent
 from ludus.bridges import AnyPool
-from ludus.types import Continuous, Decision, Discrete, LudusError, Spec, Step
+from ludus.types import Continuous, Decision, LudusError, Spec, Step
 
 Array = jax.Array
 KINDS = {"mlp": MLPArgs, "rnn": ModelArgs}
@@ -55,7 +56,7 @@ class DeepAgent:
     def init(self, spec: Spec, key: Any) -> Any:
         """New parameters."""
         devices.start()
-        return _init(self, jnp.uint32(int(key) % 2**32))
+        return new_variables(self.network, jax.random.key(int(key) % 2**32))
 
     def memory(self, rows: int) -> Any:
         """One memory for each seat of a row: zeros."""
@@ -172,17 +173,6 @@ def _act(
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
     action, log_prob = distributions.sample(jax.random.key(key), policy)
     return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
-
-
-# It runs once, so it is compiled in a hurry: that takes a third of the time.
-@partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": 0})
-def _init(agent: DeepAgent, key: Array) -> Any:
-    layout, actions = agent.network.layout, agent.spec.actions
-    legal = jnp.ones((1, actions.n), bool) if isinstance(actions, Discrete) else jnp.zeros((1, 0), bool)
-    rows = jnp.zeros(1, jnp.int32)
-    return agent.network.init(
-        jax.random.key(key), blank(layout, 1), agent.memory(1), jnp.ones(1, bool), rows, train=False, legal=legal
-    )
 
 
 def _within(actions: Any, chosen: Any) -> Any:

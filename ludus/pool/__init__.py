@@ -94,7 +94,10 @@ class Pool:
         if seed is not None:
             self.states["key"][chosen] = self._keys(seed)[chosen]
         self.states["status"][chosen] = OVER
-        self.kernel.reopen(self.states, self._blank, chosen, self._no_actions(), self._rows, self._observations)
+        if chosen.all():
+            self._advance(self._no_actions(), 0, self.rows)
+        else:
+            self.kernel.reopen(self.states, self._blank, chosen, self._no_actions(), self._rows, self._observations)
         self._step = None
         return self.step
 
@@ -300,7 +303,6 @@ def _touch_rules(pool: Pool) -> None:
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
     rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
     kernel.advance(states, blank, actions, rows, observations, 0, 0)
-    kernel.reopen(states, blank, np.zeros(0, bool), actions, rows, observations)
     kernel.first_illegal(states, actions, rows)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from ludus import checkpoint, devices, games
 from ludus.agents import deep, distributions
+from ludus.agents.networks import shapes_of
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
 from ludus.bridges import open_pool
 from ludus.runtimes.acting.actor import Actor
@@ -29,8 +30,7 @@ ROWS, LENGTH = 6, 12
 def made_up(agent, seed=0):
     """Parameters that nobody had to compile an initialiser for, and that prefer some actions to others."""
     rng = np.random.default_rng(seed)
-    shapes = jax.eval_shape(functools.partial(deep._init, agent), jnp.uint32(0))
-    return jax.tree.map(lambda leaf: rng.normal(0.0, 0.4, leaf.shape).astype(leaf.dtype), shapes)
+    return jax.tree.map(lambda leaf: rng.normal(0.0, 0.4, leaf.shape).astype(leaf.dtype), shapes_of(agent.network))
 
 
 @functools.cache

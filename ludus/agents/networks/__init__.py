@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
+
+IN_A_HURRY: Any = {"xla_backend_optimization_level": 0}
+"""for what runs once: compiling it well would take longer than it saves"""
 
 
 def kinds_of(module: Any) -> dict[str, Any]:
@@ -13,14 +17,18 @@ def kinds_of(module: Any) -> dict[str, Any]:
 
 def new_variables(network: Any, key: Any) -> Any:
     """Fresh parameters (and statistics, where a network keeps any) of an `MLPAgent` or `RNNAgent`."""
+    return _initialiser(network)(key)
+
+
+@functools.cache
+def _initialiser(network: Any) -> Any:
     import jax
 
-    # It runs once, so compiling it well would take longer than it saves.
-    options: Any = {"xla_backend_optimization_level": 0}
-    return jax.jit(lambda key: _initial(network, key), compiler_options=options)(key)
+    return jax.jit(functools.partial(initialised, network), compiler_options=IN_A_HURRY)
 
 
-def _initial(network: Any, key: Any) -> Any:
+def initialised(network: Any, key: Any) -> Any:
+    """The same, for a program that does more than that."""
     import numpy as np
 
     from ludus.agents.networks.layout import blank
@@ -32,7 +40,7 @@ def shapes_of(network: Any) -> Any:
     """The shapes and types of its variables; nothing is computed for it."""
     import jax
 
-    return jax.eval_shape(lambda: _initial(network, jax.random.key(0)))
+    return jax.eval_shape(lambda: initialised(network, jax.random.key(0)))
 
 
 def _sizes(tree: Any) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Proximal policy optimisation: an actor and a critic learn from rollouts that were just played.
 
-Here are the settings, which fetch nothing heavy; `learning.py` is the method, top to bottom, `objective.py` what it makes small.
+Here are the settings, which fetch nothing heavy; `learning.py` is the method, `objective.py` what it makes small.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class PPO:
         """Learn from a rollout; see `learning.py`."""
         from ludus.algorithms.ppo import ahead, learning
 
-        ahead.wait()
+        ahead.wait("update")
         return learning.update(self, agent, learner, rollout)
 
     def rates(self, steps: int) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -24,7 +25,7 @@ class Shown(NamedTuple):
     observation: np.dtype[Any]
 
 
-_under_way: list[threading.Thread] = []
+_under_way: dict[str, threading.Thread] = {}
 
 
 def start(run: Any) -> None:
@@ -32,27 +33,35 @@ def start(run: Any) -> None:
     if ":" in run.game:
         return
     game = games.load(run.game)
-    shown = Shown(game, game.spec, game.rules.OBSERVATION)
+    shown: Any = Shown(game, game.spec, game.rules.OBSERVATION)
     settings: PPO = run.settings
 
-    def compile_all() -> None:
-        with contextlib.suppress(LudusError):  # the same will be met, and told, where nobody is ahead
-            sharing.check_rows(settings, run.rows, run.workers * shown.spec.views)
-            made: Any = shown
-            agent = deep.new_agent(made, settings.network, settings.bfloat16, settings.curious, settings.truncation)
-            learner = learning.start(settings, agent, run.seed)
-            games_at_once = run.rows * run.workers * devices.processes()
-            learning.compile_update(settings, agent, learner, rollout_like(settings, agent, shown, games_at_once))
+    def agent_of() -> DeepAgent:
+        return deep.new_agent(shown, settings.network, settings.bfloat16, settings.curious, settings.truncation)
 
-    thread = threading.Thread(target=compile_all, name="ludus-compiling", daemon=True)
-    _under_way.append(thread)
+    def update() -> None:
+        sharing.check_rows(settings, run.rows, run.workers * shown.spec.views)
+        games_at_once = run.rows * run.workers * devices.processes()
+        agent = agent_of()
+        learning.compile_update(settings, agent, rollout_like(settings, agent, shown, games_at_once))
+
+    _begin("update", update)
+    _begin("start", lambda: learning.compile_start(settings, agent_of()))
+
+
+def _begin(what: str, compile_it: Callable[[], None]) -> None:
+    def work() -> None:
+        with contextlib.suppress(LudusError):  # the same will be met, and told, where nobody is ahead
+            compile_it()
+
+    thread = _under_way[what] = threading.Thread(target=work, name=f"ludus-compiling-{what}", daemon=True)
     thread.start()
 
 
-def wait() -> None:
-    """Until all that was begun is compiled: a second try would only take the same time again."""
-    while _under_way:
-        _under_way.pop().join()
+def wait(what: str) -> None:
+    """Until this is compiled, if it was begun: a second try would only take the same time again."""
+    if what in _under_way:
+        _under_way.pop(what).join()
 
 
 def rollout_like(settings: PPO, agent: DeepAgent, shown: Shown, games_at_once: int) -> Rollout:

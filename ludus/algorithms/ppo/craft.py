@@ -48,6 +48,7 @@ def describe(settings: PPO) -> dict[str, Any]:
 
 
 def begin(settings: PPO, agent: DeepAgent, seed: int) -> Learner:
+    ahead.wait("start")
     return start(settings, agent, seed)
 
 

@@ -6,6 +6,7 @@ Every device ends with the same parameters. Schulman et al. 2017, https://arxiv.
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -16,10 +17,22 @@ from jax.sharding import Mesh, NamedSharding
 
 from ludus import devices
 from ludus.agents.deep import DeepAgent
+from ludus.agents.networks import IN_A_HURRY, initialised
 from ludus.algorithms import returns
 from ludus.algorithms.ppo import PPO, novelty
 from ludus.algorithms.ppo.objective import estimate, loss_of, recomputed, refreshed, some_rows
-from ludus.algorithms.ppo.sharing import ROWS, Batch, PartitionSpec, dealt, mesh_of, on, placed, total
+from ludus.algorithms.ppo.sharing import (
+    ROWS,
+    Batch,
+    Order,
+    PartitionSpec,
+    dealt,
+    mesh_of,
+    on,
+    placed,
+    shuffled,
+    total,
+)
 from ludus.algorithms.tally import means
 from ludus.types import Rollout
 
@@ -53,10 +66,21 @@ class Learner(NamedTuple):
 
 def start(settings: PPO, agent: DeepAgent, seed: int) -> Learner:
     """A learner that knows nothing yet."""
-    variables = agent.init(agent.spec, seed)
-    curiosity = novelty.start(agent, seed) if settings.curious else ()
+    devices.start()
+    return Learner(everywhere(settings, _beginning(settings, agent)(np.uint32(seed % 2**32))), seed, 0, 0)
+
+
+@functools.cache
+def _beginning(settings: PPO, agent: DeepAgent) -> Any:
+    return jax.jit(functools.partial(new_state, settings, agent), compiler_options=IN_A_HURRY)
+
+
+def new_state(settings: PPO, agent: DeepAgent, seed: Array) -> State:
+    """The state before the first update."""
+    variables = initialised(agent.network, jax.random.key(seed))
+    curiosity = novelty.start(agent, jax.random.fold_in(jax.random.key(seed), 1)) if settings.curious else ()
     optimiser = optimiser_of(settings).init(learned(variables, curiosity))
-    return Learner(everywhere(settings, State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32))), seed, 0, 0)
+    return State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32))
 
 
 def everywhere(settings: PPO, state: State) -> State:
@@ -67,47 +91,68 @@ def everywhere(settings: PPO, state: State) -> State:
 
 
 def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> tuple[Learner, dict[str, float]]:
-    """Learn from a rollout; the metrics are means over its minibatches."""
+    """Learn from a rollout; the metrics are means over its minibatches.
+
+    Where one of them is no finite number, nothing is taken over, and `finite` is 0.
+    """
     mesh = mesh_of(settings.devices, settings.actor_devices)
     batch = dealt(mesh, rollout)
     rates = settings.rates(learner.steps)
     program = _program(settings, agent, mesh)
-    state, metrics = program(
-        learner.state, batch, {name: np.float32(rate) for name, rate in rates.items()}, np.uint32(learner.seed % 2**32)
-    )
+    order = in_order(settings, mesh, rollout, learner)
+    state, metrics = program(learner.state, batch, order, {name: np.float32(rate) for name, rate in rates.items()})
     played = np.sum(devices.gathered(rollout.tally), axis=0)
     steps, episodes = learner.steps + int(played[2]), learner.episodes + int(played[0])
     told = {name: float(number) for name, number in jax.device_get(metrics).items()}
+    finite = all(map(math.isfinite, told.values()))
+    state, told["finite"] = state if finite else learner.state, float(finite)
     return Learner(state, learner.seed, steps, episodes), told | rates | means(played) | rollout.notes
 
 
-def compile_update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> None:
+def in_order(settings: PPO, mesh: Mesh, rollout: Rollout, learner: Learner) -> Order:
+    """What the devices of this process learn from first, and what next: it depends on how far the run has come."""
+    ours = mesh.size // devices.processes()
+    order = shuffled(settings, mesh.size, rollout.own.shape[1] // ours, learner.seed % 2**32, learner.steps)
+    first = devices.process() * ours
+    place = NamedSharding(mesh, PartitionSpec(ROWS))
+    return Order(*(devices.put(array[first : first + ours], place) for array in order))
+
+
+def compile_start(settings: PPO, agent: DeepAgent) -> None:
+    """Have the state before the first update compiled."""
+    _beginning(settings, agent).lower(np.uint32(0)).compile()
+
+
+def compile_update(settings: PPO, agent: DeepAgent, rollout: Rollout) -> None:
     """Have the update compiled for rollouts of these shapes; `rollout` may be shapes alone."""
     mesh = mesh_of(settings.devices, settings.actor_devices)
     batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory)
-    state = jax.tree.map(lambda array: on(array.sharding, array), learner.state)
+    begun = jax.eval_shape(functools.partial(new_state, settings, agent), np.uint32(0))
+    state = jax.tree.map(lambda array: on(NamedSharding(mesh, PartitionSpec()), array), begun)
     parts = jax.tree.map(lambda array, spec: on(NamedSharding(mesh, spec), array), batch, placed(batch))
+    order = shuffled(settings, mesh.size, batch.own.shape[1] // mesh.size, 0)
+    places = jax.tree.map(lambda array: on(NamedSharding(mesh, PartitionSpec(ROWS)), array), order)
     rates = {name: np.float32(rate) for name, rate in settings.rates(0).items()}
-    _program(settings, agent, mesh).lower(state, parts, rates, np.uint32(0)).compile()
+    _program(settings, agent, mesh).lower(state, parts, places, rates).compile()
 
 
 @functools.cache
 def _program(settings: PPO, agent: DeepAgent, mesh: Mesh) -> Any:
     """The compiled update, the same on all devices of the mesh."""
 
-    def update_all(state: State, batch: Batch, rates: Any, seed: Array) -> Any:
+    def update_all(state: State, batch: Batch, order: Order, rates: Any) -> Any:
         on_one = functools.partial(learn, settings, agent)
-        whole, parts = PartitionSpec(), placed(batch)
-        return jax.shard_map(
-            on_one, mesh=mesh, in_specs=(whole, parts, whole, whole), out_specs=whole, check_vma=False
-        )(state, batch, rates, seed)
+        whole, given = PartitionSpec(), (PartitionSpec(), placed(batch), PartitionSpec(ROWS), PartitionSpec())
+        return jax.shard_map(on_one, mesh=mesh, in_specs=given, out_specs=whole, check_vma=False)(
+            state, batch, order, rates
+        )
 
-    return jax.jit(update_all)
+    return jax.jit(update_all, compiler_options=devices.lightly())
 
 
-def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: Any, seed: Array) -> tuple[State, Any]:
+def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, order: Order, rates: Any) -> tuple[State, Any]:
     """The update as one device does it, with its part of the rows."""
-    before, metrics = state, {}
+    metrics = {}
     if settings.curious:
         news, curiosity = novelty.rewards(agent, state.curiosity, batch.steps, settings.novelty_discount, total)
         batch, state = batch._replace(news=news), state._replace(curiosity=curiosity)
@@ -115,34 +160,17 @@ def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, rates: An
     if settings.refresh and not recomputed(settings):
         batch = refreshed(settings, agent, state.agent, batch)
     fixed = None if recomputed(settings) else estimate(settings, agent, batch, batch.decisions.value, None)
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), state.updates), jax.lax.axis_index(ROWS))
-
-    def epoch(carry: Any, key: Array) -> Any:
-        rows = jax.random.permutation(key, batch.own.shape[1]).reshape(settings.minibatches, -1)
-        follow = functools.partial(minibatch, settings, agent, batch, fixed, rates)
-        return jax.lax.scan(follow, carry, (rows, jax.random.split(key, settings.minibatches)))
-
-    (state, _), told = jax.lax.scan(epoch, (state, jnp.array(True)), jax.random.split(key, settings.epochs))
-    metrics |= jax.tree.map(jnp.mean, told)
-    return settled(before, state._replace(updates=state.updates + 1), metrics)
-
-
-def settled(before: State, after: State, metrics: Any) -> tuple[State, Any]:
-    """The new state if all its numbers are numbers, else the one before; `finite` tells which.
-
-    The metrics are asked too: an update that stops because its KL is none leaves the state as it was.
-    """
-    numbers = jax.tree.leaves((after, metrics))
-    finite = functools.reduce(jnp.logical_and, [jnp.isfinite(leaf).all() for leaf in numbers])
-    state = jax.tree.map(lambda new, old: jnp.where(finite, new, old), after, before)
-    return state, metrics | {"finite": finite.astype(jnp.float32)}
+    follow = functools.partial(minibatch, settings, agent, batch, fixed, rates)
+    (state, _), told = jax.lax.scan(follow, (state, jnp.array(True)), (order.rows[0], order.dice[0]))
+    metrics |= jax.tree.map(jnp.mean, told) | {"weights": length_of(state.agent)}
+    return state._replace(updates=state.updates + 1), metrics
 
 
 def minibatch(settings: PPO, agent: DeepAgent, batch: Batch, fixed: Any, rates: Any, carry: Any, now: Any) -> Any:
     """Follow the gradient of some rows, unless the policy has moved far enough."""
-    (state, moving), (rows, key) = carry, now
+    (state, moving), (rows, dice) = carry, now
     parameters = learned(state.agent, state.curiosity)
-    gradient, told, statistics = gradient_of(settings, agent, state, parameters, batch, fixed, rates, rows, key)
+    gradient, told, statistics = gradient_of(settings, agent, state, parameters, batch, fixed, rates, rows, dice)
     gradient, told = total(gradient), total(told)
     changes, optimiser = optimiser_of(settings).update(gradient, state.optimiser, parameters)
     changes = jax.tree.map(lambda change: -rates["learning_rate"] * change, changes)
@@ -157,27 +185,28 @@ def minibatch(settings: PPO, agent: DeepAgent, batch: Batch, fixed: Any, rates: 
 
 def gradient_of(
     settings: PPO, agent: DeepAgent, state: State, parameters: Any, batch: Batch, fixed: Any, rates: Any, rows: Array,
-    key: Array,
+    dice: Array,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Gradient, metrics and statistics of some rows: at once, or piece by piece and summed, in less memory."""
     valid = returns.valid_steps(batch.steps.first)[settings.burn_in :, rows]
     counts = total(valid.sum()), total((valid & batch.own[settings.burn_in :, rows]).sum())
 
-    def piece(rows: Array, key: Array) -> tuple[Any, Any, Any]:
+    def piece(rows: Array, dice: Array) -> tuple[Any, Any, Any]:
         part, estimated = some_rows(batch, rows), jax.tree.map(lambda array: array[:, rows], fixed)
-        objective = functools.partial(loss_of, settings, agent, state.agent, part, estimated, rates, counts, key)
+        objective = functools.partial(loss_of, settings, agent, state.agent, part, estimated, rates, counts, dice)
         gradient, (told, statistics) = jax.grad(objective, has_aux=True)(parameters)
         return gradient, told, statistics
 
     if settings.pieces == 1:
-        return piece(rows, key)
+        return piece(rows, dice[0])
 
     def add(sums: Any, now: Any) -> tuple[Any, Any]:
         gradient, told, statistics = piece(*now)
         return jax.tree.map(jnp.add, sums, (gradient, told)), statistics
 
-    pieces = rows.reshape(settings.pieces, -1), jax.random.split(key, settings.pieces)
-    nothing = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), jax.eval_shape(piece, pieces[0][0], key)[:2])
+    pieces = rows.reshape(settings.pieces, -1), dice
+    shapes = jax.eval_shape(piece, pieces[0][0], dice[0])[:2]
+    nothing = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), shapes)
     (gradient, told), statistics = jax.lax.scan(add, nothing, pieces)
     return gradient, told, jax.tree.map(lambda array: array.mean(axis=0), statistics)
 

@@ -40,9 +40,8 @@ class Curiosity(NamedTuple):
     """Σ (R - mean)² over what was seen, the older the less"""
 
 
-def start(agent: DeepAgent, seed: int) -> Curiosity:
+def start(agent: DeepAgent, key: Array) -> Curiosity:
     """Nothing is known."""
-    key = jax.random.fold_in(jax.random.key(seed), 1)
     zero = jnp.zeros((), jnp.float32)
     return Curiosity(model(agent).init(key, blank(agent.network.layout, 1))["params"], zero, zero, zero)
 
@@ -92,10 +91,10 @@ def counted(curiosity: Curiosity, found: Array, total: Total) -> Curiosity:
     )
 
 
-def loss(agent: DeepAgent, predictor: Any, steps: Any, share: float, key: Array) -> Array:
-    """The mean surprise of a random share of the steps."""
+def loss(agent: DeepAgent, predictor: Any, steps: Any, share: float, dice: Array) -> Array:
+    """The mean surprise of a random share of the steps; `dice` [2] are the numbers of a key."""
     count = steps.seat.size
-    chosen = jax.random.randint(key, (max(int(share * count), 1),), 0, count)
+    chosen = jax.random.randint(jax.random.wrap_key_data(dice), (max(int(share * count), 1),), 0, count)
     return surprise(agent, predictor, jax.tree.map(lambda array: array[chosen], _flat(steps.observation))).mean()
 
 

@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 
 
 def loss_of(
-    settings: PPO, agent: DeepAgent, others: Any, part: Batch, fixed: Any, rates: Any, counts: Any, key: Array,
+    settings: PPO, agent: DeepAgent, others: Any, part: Batch, fixed: Any, rates: Any, counts: Any, dice: Array,
     parameters: Any,
 ) -> tuple[Array, Any]:  # fmt: skip
     """What is made small, and the numbers worth watching: summed over pieces and devices, they are means.
@@ -62,7 +62,7 @@ def loss_of(
     told["explained"] = ours * losses.explained_variance(value, fixed.target, valid)
     if settings.curious:
         predictor = parameters["curiosity"]
-        surprise = novelty.loss(agent, predictor, part.steps, settings.novelty_share, key)
+        surprise = novelty.loss(agent, predictor, part.steps, settings.novelty_share, dice)
         surprise = surprise / (settings.pieces * total(1.0))
         loss, told["novelty_loss"] = loss + surprise, surprise
     return loss, (told, judged.statistics)

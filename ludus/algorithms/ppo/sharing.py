@@ -36,6 +36,23 @@ class Batch(NamedTuple):
     """[T, N] how much more likely each decision has become since it was made; () where nobody asks"""
 
 
+class Order(NamedTuple):
+    """Which rows each device learns from, one minibatch after the other, through all epochs."""
+
+    rows: Any
+    """[devices, minibatches of all epochs, rows of each]"""
+    dice: Any
+    """[devices, minibatches of all epochs, pieces, 2] a key for each piece"""
+
+
+def shuffled(settings: PPO, learners: int, rows: int, *seed: int) -> Order:
+    """An order by chance, anew in every epoch. Dice on the host: a sort by XLA takes seconds to compile."""
+    dice, parts = np.random.default_rng(seed), settings.epochs * settings.minibatches
+    orders = np.broadcast_to(np.arange(rows, dtype=np.int32), (learners, settings.epochs, rows))
+    keys = dice.integers(2**32, size=(learners, parts, settings.pieces, 2), dtype=np.uint32)
+    return Order(dice.permuted(orders, axis=-1).reshape(learners, parts, -1), keys)
+
+
 def check_rows(settings: PPO, rows: int, copies: int = 1) -> None:
     """A sentence where the rows, of which every actor and every seat that acts at once has a copy, cannot be dealt."""
     learners = len(devices.learners(settings.devices, settings.actor_devices)) // devices.processes()

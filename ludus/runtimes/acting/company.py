@@ -15,6 +15,7 @@ import numpy as np
 
 from ludus import checkpoint, devices
 from ludus.agents.deep import new_agent
+from ludus.agents.networks import shapes_of
 from ludus.bridges import open_pool
 from ludus.runtimes.acting.actor import Actor
 from ludus.runtimes.acting.opponents import Opponents
@@ -74,8 +75,8 @@ class Company:
     @functools.cached_property
     def like(self) -> Any:
         """Parameters of the right shapes."""
-        agent = self.actors[0].agent
-        return jax.tree.map(np.asarray, agent.init(agent.spec, 0))
+        shapes = shapes_of(self.actors[0].agent.network)
+        return jax.tree.map(lambda array: np.zeros(array.shape, array.dtype), shapes)
 
     def close(self) -> None:
         for actor in self.actors:

@@ -20,7 +20,7 @@ def world():
     pool = open_pool("tictactoe", 4, 1)
     steps = [pool.step, *(pool.advance(pool.random_actions(seed)) for seed in range(4))]
     agent = new_agent(pool, MLPArgs(width=8, depth=1), curious=True)
-    return agent, novelty.start(agent, 0), jax.tree.map(jnp.asarray, stack_steps(steps))
+    return agent, novelty.start(agent, jax.random.key(0)), jax.tree.map(jnp.asarray, stack_steps(steps))
 
 
 def identity(number):
@@ -64,7 +64,7 @@ def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):
 
     @jax.jit
     def follow(predictor):
-        loss = functools.partial(novelty.loss, agent, steps=steps, share=1.0, key=jax.random.key(0))
+        loss = functools.partial(novelty.loss, agent, steps=steps, share=1.0, dice=jnp.zeros(2, jnp.uint32))
         value, gradient = jax.value_and_grad(loss)(predictor)
         return value, jax.tree.map(lambda p, g: p - 0.3 * g, predictor, gradient), gradient
 
@@ -85,6 +85,6 @@ def test_a_share_of_the_steps_is_a_mean_over_that_share(world):
     flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
     raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat))
     for share, count in ((0.5, 10), (0.0, 1)):
-        found = novelty.loss(agent, curiosity.predictor, steps, share, jax.random.key(3))
+        found = novelty.loss(agent, curiosity.predictor, steps, share, jax.random.key_data(jax.random.key(3)))
         chosen = np.asarray(jax.random.randint(jax.random.key(3), (count,), 0, 20))
         np.testing.assert_allclose(found, raw[chosen].mean(), rtol=1e-5)

