@@ -50,7 +50,7 @@ def _train() -> None:
 
 def train(arguments: list[str]) -> None:
     """Read the flags in two steps, because defaults come from the preset of game and algorithm; then train."""
-    outer, rest = tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
+    outer, rest = parted(arguments)
     if outer.resume is not None:
         _carry_on(outer, rest)
         return
@@ -65,6 +65,11 @@ def train(arguments: list[str]) -> None:
         else:
             folder, run = runs.start(run, outer.out)
             _watch(folder, run, outer.json, resume=False)
+
+
+def parted(arguments: list[str]) -> tuple[Outer, list[str]]:
+    """What is said about the process, and the words that are left: those about the run."""
+    return tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
 
 
 def run_of(arguments: list[str]) -> Any:

@@ -9,7 +9,7 @@ import pytest
 import shelf
 
 from ludus.algorithms.tabular import names
-from ludus.cli.training import run_of
+from ludus.cli.training import parted, run_of
 
 RATE, DISCOUNT, EPSILON, TRACE = 0.3, 0.9, 0.4, 0.7
 SETTINGS = {
@@ -371,7 +371,7 @@ DOCUMENTS = pathlib.Path(__file__).parents[2] / "docs" / "algorithms"
 def test_documents_name_flags_and_pages_that_exist(page):
     text = page.read_text()
     for line in re.findall(r"^    ludus train (.*)$", text, re.MULTILINE):
-        run = run_of(shlex.split(line, comments=True))
+        run = run_of(parted(shlex.split(line, comments=True))[1])
         assert page.stem in (run.algorithm, "exploration", "discretize") or (page.stem, run.algorithm) in ASPECTS
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (page.parent / link).is_file()
