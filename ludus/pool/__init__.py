@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pathlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -298,6 +299,12 @@ def warm_up(pool: Pool, what: str = "rules") -> None:
     warm.add(what)
 
 
+def compiled_before(game: games.Game) -> bool:
+    """Whether the rules of a game lie in the cache."""
+    cache: pathlib.Path = binding.bind(game.name, game.rules).CACHE
+    return (cache / "rules").exists()
+
+
 def _touch_rules(pool: Pool) -> None:
     """Call kernels on an empty range, which is enough to have them compiled."""
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
@@ -320,4 +327,4 @@ def _touch_pictures(pool: Pool) -> None:
 _TOUCH = {"rules": _touch_rules, "random play": _touch_random_play, "pictures": _touch_pictures}
 
 
-__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "warm_up"]
+__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "compiled_before", "warm_up"]

@@ -14,6 +14,7 @@ from ludus import devices, games
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
 from ludus.algorithms.ppo import PPO, learning, sharing
+from ludus.pool import compiled_before
 from ludus.types import Decision, Discrete, LudusError, Rollout, Spec, Step
 
 
@@ -33,6 +34,8 @@ def start(run: Any) -> None:
     if ":" in run.game:
         return
     game = games.load(run.game)
+    if compiled_before(game):
+        return  # nothing to wait for: threads would only take turns
     shown: Any = Shown(game, game.spec, game.rules.OBSERVATION)
     settings: PPO = run.settings
 
