@@ -19,7 +19,7 @@ from ludus.agents import distributions
 from ludus.agents.distributions import Policy, SquashedGaussian
 from ludus.agents.networks import new_variables
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
-from ludus.agents.networks.layout import layout_of
+from ludus.agents.networks.layout import layout_of, trimmed
 from ludus.agents.networks.mlp import MLPAgent
 from ludus.agents.networks.recurrent import RNNAgent
 from ludus.bridges import AnyPool
@@ -63,8 +63,11 @@ class DeepAgent:
         return self.network.init_rnn_state(rows)
 
     def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
-        """Decide for N rows; illegal actions have no chance."""
-        decision, memory = _act(self, params, memory, dict(step.observation), step.mask, step.seat, step.first, key)
+        """Decide for N rows; illegal actions have no chance, and no time is spent on padding that is masked."""
+        shown = dict(step.observation)
+        if getattr(self.network.args, "card_mask", False):
+            shown = trimmed(self.network.layout, shown, step.mask)
+        decision, memory = _act(self, params, memory, shown, step.mask, step.seat, step.first, key)
         action = np.asarray(decision.action)
         return decision._replace(action=_within(self.spec.actions, action)), memory
 

@@ -10,6 +10,7 @@ import pytest
 from small_cards import SMALL_CARDS, made_for, some_cards
 
 from ludus import games
+from ludus.agents import deep
 from ludus.agents.networks import memory_usage, new_variables, total_params
 from ludus.agents.networks.arguments import ModelArgs
 from ludus.agents.networks.heads import ILLEGAL
@@ -17,7 +18,7 @@ from ludus.agents.networks.layout import Entities, Field, Layout, Shown, layout_
 from ludus.agents.networks.recurrent import RNNAgent, folded, others
 from ludus.bench.inference import DUEL_SHAPED
 from ludus.pool import Pool
-from ludus.types import Continuous, Discrete, LudusError
+from ludus.types import Continuous, Discrete, LudusError, Spec, Step
 
 KEY = jax.random.key(0)
 ROWS, TIMES = 4, 5
@@ -319,6 +320,28 @@ def test_padding_can_be_cut_off_where_it_is_masked(duel):
     close(short, whole)
     open_eyes = network.clone(args=dataclasses.replace(network.args, card_mask=False))
     assert abs(asked(open_eyes, variables, cut)[2] - asked(open_eyes, variables, x)[2]).max() > 1e-4
+
+
+def test_an_agent_spends_no_time_on_masked_padding(duel, monkeypatch):
+    """It decides as it would with all of it, and the last of twelve actions stays within reach."""
+    network, variables, x = duel
+    agent = deep.DeepAgent(network, Spec(seats=2, actions=Discrete(12), zero_sum=True), greedy=True)
+    whole, widths = deep._act, []
+
+    def watched(agent, params, memory, shown, *rest):
+        widths.append([shown[name].shape[1] for name in ("cards", "acts", "past")])
+        return whole(agent, params, memory, shown, *rest)
+
+    monkeypatch.setattr(deep, "_act", watched)
+    legal = np.zeros((ROWS, 12), bool)
+    for last, acts in ((4, 8), (11, 12)):
+        legal[:, last] = True
+        step = Step(x, legal, np.zeros(ROWS, np.int8), np.zeros((ROWS, 2)), np.ones(ROWS), np.ones(ROWS, bool))
+        decision, _ = agent.act(variables, agent.memory(ROWS), step, 0)
+        plain, _ = whole(agent, variables, agent.memory(ROWS), x, legal, step.seat, step.first, 0)
+        assert widths.pop() == [32, acts, 16]
+        np.testing.assert_array_equal(decision.action, plain.action)
+        close(decision.value, plain.value)
 
 
 def test_what_is_legal_is_not_cut_off(duel):
