@@ -110,9 +110,9 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
 
 
 def in_order(settings: PPO, mesh: Mesh, rollout: Rollout, learner: Learner) -> Order:
-    """What the devices of this process learn from first, and what next: it depends on how far the run has come."""
-    ours = mesh.size // devices.processes()
-    order = shuffled(settings, mesh.size, rollout.own.shape[1] // ours, learner.seed % 2**32, learner.steps)
+    """What the devices of this process learn from first, and what next: another order in every update."""
+    ours, updates = mesh.size // devices.processes(), int(learner.state.updates.addressable_data(0))
+    order = shuffled(settings, mesh.size, rollout.own.shape[1] // ours, learner.seed % 2**32, updates)
     first = devices.process() * ours
     place = NamedSharding(mesh, PartitionSpec(ROWS))
     return Order(*(devices.put(array[first : first + ours], place) for array in order))

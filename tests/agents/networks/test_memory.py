@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_cards import numbers
 
 from ludus.agents.networks import memory as m
 from ludus.agents.networks.transformer import EncoderLayer, RMSNorm
@@ -35,10 +36,6 @@ class Player(nn.Module):
 
     def scan(self, rstate, x, done, main, stop_every=0):
         return m.rnn_forward_2p(self.cell, rstate, x, done, main, stop_every)
-
-
-def numbers(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 def filled(shapes):
