@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ludus.games import split_name
 from ludus.types import Decision, LudusError, Spec, Step
 
-KINDS = ("perfect", "scripted", "random")
+KINDS = ("perfect", "expert", "greedy", "scripted", "random")
 """from the strongest kind to the one that every game has"""
 
 

@@ -206,6 +206,15 @@ class Pool:
         self._step = None
         return self.step
 
+    def put(self, states: Array) -> Step:
+        """Go on from other states of this game, one a row: a situation made up, or one that was kept."""
+        if states.dtype != self.states.dtype or states.shape != self.states.shape:
+            raise LudusError(f"{self.game.name} wants {self.rows} of its own records, not {states.shape} {states.dtype}")
+        self.states[:] = states
+        self.kernel.see(self.states, self._rows, self._observations, 0, self.rows)
+        self._step = None
+        return self.step
+
     def scene(self, row: int = 0, seat: int = -1) -> Array:
         """The shapes of one game as a seat sees it (the seat to act if none is given)."""
         if not hasattr(self.game.rules, "scene"):

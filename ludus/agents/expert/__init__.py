@@ -1,0 +1,1 @@
+"""Players that plan: what may be drawn, what will be needed."""

@@ -1,0 +1,1 @@
+"""Players that take what is best right now, by simple rules."""

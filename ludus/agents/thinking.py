@@ -1,0 +1,66 @@
+"""Players that look at the games themselves, in compiled code: on copies in which all that is hidden was dealt anew."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ludus.pool import Pool
+from ludus.types import Array, Decision, LudusError, Spec, Step
+from ludus.words.rows import new_rows
+
+
+@dataclass(frozen=True)
+class Thinker:
+    """Chooses by a compiled loop; `at(pool)` is the player of the games in that pool."""
+
+    decide: Any
+    """(states, work, actions, low, high): write an action for each of the states low .. high-1"""
+    work: Any
+    """the record that the loop uses as its own memory, one for each game"""
+
+    def init(self, spec: Spec, key: Any) -> tuple[()]:
+        return ()
+
+    def memory(self, rows: int) -> tuple[()]:
+        return ()
+
+    def act(self, params: Any, memory: Any, step: Step, key: Any) -> NoReturn:
+        raise LudusError("this player needs the games themselves, not only what is seen of them; use agent.at(pool)")
+
+    def at(self, pool: Any) -> ThinkerAt:
+        if not isinstance(pool, Pool):
+            raise LudusError(f"{pool.name} cannot be copied, so this player cannot think about it")
+        return ThinkerAt(self, pool, new_rows(pool.rows, self.work))
+
+
+@dataclass(frozen=True)
+class ThinkerAt:
+    """A thinker at a pool: an agent like any other, for the steps of this pool."""
+
+    settings: Thinker
+    pool: Pool
+    work: Array
+
+    def init(self, spec: Spec, key: Any) -> tuple[()]:
+        return ()
+
+    def memory(self, rows: int) -> tuple[()]:
+        return ()
+
+    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+        rows = self.pool.rows
+        copies = self.pool.fork(range(rows), int(np.random.default_rng(key).integers(2**62)), seat=0).states
+        actions = np.zeros(rows, np.int64)
+        cuts = np.linspace(0, rows, self.pool.threads + 1).astype(int).tolist()
+        with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-think") as threads:
+            parts = [
+                threads.submit(self.settings.decide, copies, self.work, actions, low, high)
+                for low, high in zip(cuts[:-1], cuts[1:], strict=True)
+            ]
+            for part in parts:
+                part.result()
+        return Decision(actions, np.zeros(rows, np.float32), np.zeros(step.reward.shape, np.float32)), memory

@@ -1,0 +1,86 @@
+"""Balatro: poker hands, jokers and ever higher scores; the whole game, on the seeds of the real one.
+
+A run is eight antes of three blinds. Play or discard up to five cards at a time until the blind's score is reached,
+take the pay, shop for jokers and other cards, go on. `scale` makes every required score smaller, for a curriculum.
+"""
+
+from ludus.games.balatro import actions as doing
+from ludus.games.balatro import observing, rounds, seeds
+from ludus.games.balatro.state import STATE as STATE
+from ludus.games.balatro.tables import decks
+from ludus.words import CUT, OVER, PLAYING, Discrete, Parameter, Spec, choice, number, record, rule
+
+LIMIT = 50_000
+"""decisions after which a run is cut off: selecting cards back and forth would never end"""
+SPEC = Spec(seats=1, actions=Discrete(doing.ACTIONS), horizon=LIMIT, frame=(960, 600))
+PARAMETERS = {
+    "deck": choice("red", decks.NAMES, "the deck: " + ", ".join(decks.NAMES)),
+    "stake": choice("white", decks.STAKES, "the stake: " + ", ".join(decks.STAKES)),
+    "seed": Parameter("random", seeds.parse, "a seed of the real game, 1 to 8 of 1-9 and A-Z, or random for a new one"),
+    "actions": choice("direct", ("direct", "elementary", "all"), "which actions are legal: direct, elementary or all"),
+    "reward": choice("blinds", ("win", "blinds", "shaped"), "what is paid: win, blinds or shaped"),
+    "endless": choice("no", ("no", "yes"), "whether a run goes on after its eighth ante"),
+    "scale": number(1, 1e-9, 1000, "a factor of every required score"),
+}
+OBSERVATION = record(**observing.FIELDS)
+BLINDS_IN_ALL, SUM_OF_ANTES = 24, 108
+WIN, PER_BLIND, SHAPED = range(3)
+
+
+@rule
+def init(state):
+    rounds.start(state)
+
+
+@rule
+def step(state, action, reward):
+    round_before = cleared(state)
+    ante = state.ante
+    doing.take(state, action)
+    state.decisions += 1
+    won = state.won and state.status == OVER
+    if state.reward == WIN:
+        reward[0] = float(won)
+    elif state.reward == PER_BLIND:
+        if cleared(state) > round_before:
+            reward[0] = max(1, ante) / SUM_OF_ANTES
+    else:
+        before = state.potential
+        state.potential = potential(state)
+        reward[0] = float(won) + state.potential - before
+    if state.status == PLAYING and state.decisions >= LIMIT:
+        state.status = CUT
+
+
+@rule
+def cleared(state):
+    """How many blinds have been beaten or skipped so far."""
+    return state.beaten
+
+
+@rule
+def potential(state):
+    """How far a run has come, from 0 to 1: blinds beaten, and the part of the score that is reached of the next."""
+    if state.status == OVER:
+        return 0.0
+    part = min(1.0, state.score / state.required) if state.phase == rounds.PLAYING_HAND else 0.0
+    return min(1.0, (state.beaten + part) / BLINDS_IN_ALL)
+
+
+@rule
+def legal(state, seat, mask):
+    doing.legal(state, mask)
+
+
+@rule
+def observe(state, seat, out):
+    observing.observe(state, out)
+
+
+@rule
+def redeal(state, seat):
+    rounds.redeal(state)
+
+
+def action_name(action: int) -> str:
+    return doing.name_of(action)

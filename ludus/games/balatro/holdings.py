@@ -1,0 +1,189 @@
+"""What the player owns: room for it, and jokers that come, go, or change places."""
+
+import numpy as np
+
+from ludus.games.balatro import conditions, generation, randomness
+from ludus.games.balatro.state import CONSUMABLE, MOST_CONSUMABLES, MOST_JOKERS, MOST_TAGS
+from ludus.games.balatro.tables import cards, hands
+from ludus.games.balatro.tables import effects as e
+from ludus.games.balatro.tables.jokers import ACTS, BLUEPRINT, BRAINSTORM, COPIED, EFFECTS, FIRST, LAST, number_of
+from ludus.games.balatro.tables.rules import OOPS, RULES
+from ludus.games.balatro.tables.streams import stream
+from ludus.words import rule
+
+TO_DO_LIST, TO_DO = number_of("j_todo_list"), stream("to_do")
+
+
+@rule
+def refresh(state):
+    """After any change among the jokers: who acts as whom, which rules hold, and how lucky one is."""
+    state.rules = 0
+    state.luck = 1
+    for index in range(state.joker_count):
+        joker = state.jokers[index]
+        state.acts_as[index] = model_of(state, index)
+        if not joker.debuffed:
+            state.rules |= RULES[joker.number]
+            if joker.number == OOPS:
+                state.luck = min(state.luck * 2, 16384)
+
+
+@rule
+def model_of(state, index):
+    """The joker whose ability a joker has: its own, or the one it copies in the end; -1 for none."""
+    model = index
+    for _ in range(state.joker_count + 1):
+        joker = state.jokers[model]
+        if joker.debuffed or (model != index and not COPIED[joker.number]):
+            return -1
+        if joker.number == BLUEPRINT:
+            model += 1
+        elif joker.number == BRAINSTORM:
+            model = 0
+        else:
+            return model
+        if model >= state.joker_count:
+            return -1
+    return -1  # they copy each other
+
+
+@rule
+def passive(state, does):
+    """What jokers add up to by being there: hand size, hands, discards, debt, rerolls, interest."""
+    total = 0
+    for index in range(state.joker_count):
+        joker = state.jokers[index]
+        if joker.debuffed or not (ACTS[joker.number] >> e.OWNED) & 1:
+            continue
+        for line in range(FIRST[joker.number], LAST[joker.number]):
+            effect = EFFECTS[line]
+            if effect.when == e.OWNED and effect.does == does:
+                total += int(conditions.amount(state, effect, joker, -1))
+    return total
+
+
+@rule
+def joker_room(state):
+    """How many more jokers there is room for."""
+    return min(conditions.slots(state), MOST_JOKERS) - state.joker_count
+
+
+@rule
+def consumable_room(state):
+    """How many more consumables there is room for, negative ones taking none."""
+    total = np.int64(state.consumable_slots)
+    for index in range(state.consumable_count):
+        total += state.consumables[index].edition == cards.NEGATIVE
+    return min(total, MOST_CONSUMABLES) - state.consumable_count
+
+
+@rule
+def keep_joker(state):
+    """Count in the joker that was just written behind the others."""
+    joker = state.jokers[state.joker_count]
+    joker.free = 0
+    state.joker_count += 1
+    if joker.number == TO_DO_LIST:
+        list_hand(state, joker, -1)
+    refresh(state)
+
+
+@rule
+def copy_joker(state, index):
+    """A copy of a joker behind the others, not negative, whether or not there is a slot for it."""
+    if state.joker_count < MOST_JOKERS:
+        state.jokers[state.joker_count] = state.jokers[index]
+        copy = state.jokers[state.joker_count]
+        state.born += 1
+        copy.born = state.born
+        if copy.edition == cards.NEGATIVE:
+            copy.edition = 0
+        state.joker_count += 1
+        refresh(state)
+
+
+@rule
+def swap_jokers(state, one, other):
+    # There is always a free place behind the last joker that may be owned.
+    state.jokers[MOST_JOKERS] = state.jokers[one]
+    state.jokers[one] = state.jokers[other]
+    state.jokers[other] = state.jokers[MOST_JOKERS]
+
+
+@rule
+def remove_joker(state, index):
+    state.joker_count -= 1
+    for place in range(index, state.joker_count):
+        state.jokers[place] = state.jokers[place + 1]
+    refresh(state)
+
+
+@rule
+def remove_consumable(state, index):
+    state.consumable_count -= 1
+    for place in range(index, state.consumable_count):
+        state.consumables[place] = state.consumables[place + 1]
+
+
+@rule
+def create_joker(state, source, rarity):
+    """A random joker, if there is room."""
+    if joker_room(state) > 0:
+        generation.draw_joker(state, state.jokers[state.joker_count], source, rarity)
+        keep_joker(state)
+
+
+@rule
+def create_consumable(state, pool, source):
+    """A random consumable, if there is room."""
+    if consumable_room(state) > 0:
+        generation.draw_consumable(state, state.consumables[state.consumable_count], pool, source)
+        state.consumable_count += 1
+
+
+@rule
+def give_consumable(state, number):
+    """A certain consumable, if there is room."""
+    if consumable_room(state) > 0:
+        generation.blank_item(state, state.consumables[state.consumable_count], CONSUMABLE, number)
+        state.consumable_count += 1
+
+
+@rule
+def nth_born(items, count, allowed, nth):
+    """The place of the n-th of the allowed things, in the order in which they came to be; `allowed` are bits."""
+    last = -1
+    for _ in range(nth + 1):
+        best = -1
+        for place in range(count):
+            if (allowed >> place) & 1 and items[place].born > last:
+                if best < 0 or items[place].born < items[best].born:
+                    best = place
+        last = items[best].born
+    return best
+
+
+@rule
+def add_tag(state, tag, hand):
+    """Keep a tag for later; `hand` is the one that an Orbital Tag is about."""
+    if state.tag_count < MOST_TAGS:
+        state.tags[state.tag_count] = tag
+        state.tag_hands[state.tag_count] = hand
+        state.tag_count += 1
+
+
+@rule
+def list_hand(state, joker, old):
+    """A random hand that one knows of, another than the old one, for To Do List."""
+    count = 0
+    for place in range(hands.HANDS):
+        hand = hands.ORDER_OF_CHOICE[place]
+        count += hand != old and (hand >= hands.SECRET or state.plays[hand] > 0)
+    skip = randomness.below(state, TO_DO, count)
+    for place in range(hands.HANDS):
+        hand = hands.ORDER_OF_CHOICE[place]
+        if hand != old and (hand >= hands.SECRET or state.plays[hand] > 0):
+            if skip == 0:
+                joker.counter = hand
+                return
+            skip -= 1

@@ -1,0 +1,230 @@
+"""The random numbers of the real game, so that its seeds give the same run here.
+
+Every draw names a stream. A stream is a float that begins as the hash of its name and the seed and takes a step with
+each draw; the float then seeds a generator of LuaJIT (four combined Tausworthe words), which gives the number.
+"""
+
+import math
+
+import numpy as np
+
+from ludus.games.balatro.tables.streams import ANTE_MARK, FIRST_OF_ANTE, LETTERS, LONGEST
+from ludus.words import rule
+
+ANTES_KEPT = 3
+"""vouchers lead back two antes at most, where streams go on as they were left"""
+RESAMPLES = 96
+"""streams of repeated draws that are remembered at most"""
+TWO_51, FIVE_13 = 2.0**51, np.uint64(5**13)
+S13, S25, LOW_25, HALF = np.uint64(13), np.uint64(25), np.uint64(2**25 - 1), np.uint64(2**12)
+RESAMPLE = np.array(list(b"_resample"), np.uint8)
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+MANTISSA, ONE = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x3FF0000000000000)
+KEPT_BITS = np.array([63, 58, 55, 47], np.uint64)
+LEFT, BACK = np.array([31, 19, 24, 21], np.uint64), np.array([18, 28, 7, 8], np.uint64)
+RIGHT = KEPT_BITS - BACK
+MASKS = np.array([ONES << (np.uint64(64) - kept) for kept in KEPT_BITS])
+LEAST_WORDS = np.array([np.uint64(1) << (np.uint64(64) - kept) for kept in KEPT_BITS])
+
+
+@rule
+def hash_step(value, byte, place):
+    """Take one more letter, the one at `place` counted from 1, into a hash."""
+    value = (1.1239285023 / value) * byte * math.pi + math.pi * place
+    return value - math.floor(value)
+
+
+@rule
+def digits_of(number):
+    """How many characters a whole number has when it is written down."""
+    count = 1 if number >= 0 else 2
+    number = abs(number)
+    while number >= 10:
+        number //= 10
+        count += 1
+    return count
+
+
+@rule
+def hash_number(value, number, place):
+    """Take a whole number, the last digit of which stands at `place`, into a hash."""
+    left = abs(number)
+    while True:
+        value = hash_step(value, 48 + left % 10, place)
+        place -= 1
+        left //= 10
+        if left == 0:
+            break
+    return hash_step(value, 45, place) if number < 0 else value
+
+
+@rule
+def hash_seed(state, before):
+    """The hash of the seed behind `before` other letters; a hash begins with its last letter."""
+    value = 1.0
+    for index in range(state.seed_letters - 1, -1, -1):
+        value = hash_step(value, state.seed_text[index], before + index + 1)
+    return value
+
+
+@rule
+def name_length(stream, ante):
+    length = 0
+    while length < LONGEST and LETTERS[stream, length] != 0:
+        length += 1
+    return length - 1 + digits_of(ante) if stream >= FIRST_OF_ANTE else length
+
+
+@rule
+def hash_name(state, stream, ante, repeat):
+    """The hash of a stream's name, with `_resample` and a number behind it from the second draw on, and the seed."""
+    length = name_length(stream, ante)
+    behind = len(RESAMPLE) + digits_of(repeat) if repeat else 0
+    value = hash_seed(state, length + behind)
+    place = length + behind
+    if repeat:
+        value = hash_number(value, repeat, place)
+        place -= digits_of(repeat)
+        for index in range(len(RESAMPLE) - 1, -1, -1):
+            value = hash_step(value, RESAMPLE[index], place)
+            place -= 1
+    index = LONGEST - 1
+    while LETTERS[stream, index] == 0:
+        index -= 1
+    while index >= 0:
+        letter = LETTERS[stream, index]
+        if letter == ANTE_MARK:
+            value = hash_number(value, ante, place)
+            place -= digits_of(ante)
+        else:
+            value = hash_step(value, letter, place)
+            place -= 1
+        index -= 1
+    return value
+
+
+@rule
+def stepped(value):
+    """The next float of a stream: what is behind the point of a sum between 2 and 4, printed with 13 decimals.
+
+    Such a number is a whole multiple m of 2^-51, so its thirteen decimals are m * 5^13 / 2^38, rounded: exact in
+    integers, where m is cut in two so that the products stay within 64 bits.
+    """
+    value = 2.134453429141 + value * 1.72431234
+    multiple = np.uint64((value - math.floor(value)) * TWO_51)
+    product = (multiple >> S25) * FIVE_13 + (((multiple & LOW_25) * FIVE_13) >> S25)
+    return np.float64((product + HALF) >> S13) / 1e13
+
+
+@rule
+def slot_of(state, stream):
+    """Where the float of a stream stands; of streams that belong to an ante, those of the last three antes do."""
+    if stream < FIRST_OF_ANTE:
+        return np.int64(stream)
+    return np.int64(stream) + np.int64(state.ante % ANTES_KEPT) * (len(LETTERS) - FIRST_OF_ANTE)
+
+
+@rule
+def pseudoseed(state, stream):
+    """Take a step on a stream: a number between 0 and 1 that seeds the generator."""
+    slot = slot_of(state, stream)
+    value = state.streams[slot]
+    if value == 0.0:
+        value = hash_name(state, stream, state.ante, 0)
+    value = stepped(value)
+    state.streams[slot] = value
+    return (value + state.seed_hash) / 2.0
+
+
+@rule
+def pseudoseed_again(state, stream, repeat):
+    """The same for the `repeat`-th draw in a row that hit what cannot be had, from 2."""
+    name = np.int32(slot_of(state, stream) * 256 + repeat)
+    index = 0
+    while index < state.resamples and state.resample_names[index] != name:
+        index += 1
+    if index == state.resamples:
+        index = min(index, RESAMPLES - 1)
+        state.resamples = index + 1
+        state.resample_names[index] = name
+        state.resample_values[index] = hash_name(state, stream, state.ante, repeat)
+    value = stepped(state.resample_values[index])
+    state.resample_values[index] = value
+    return (value + state.seed_hash) / 2.0
+
+
+@rule
+def enter_ante(state, ante):
+    """Go to an ante; the streams of the one that lies too far back are let go where a new one needs the room."""
+    state.ante = ante
+    if ante > state.furthest_ante:
+        state.furthest_ante = ante
+        kinds = len(LETTERS) - FIRST_OF_ANTE
+        first = FIRST_OF_ANTE + (ante % ANTES_KEPT) * kinds
+        for slot in range(first, first + kinds):
+            state.streams[slot] = 0.0
+        kept = 0
+        for index in range(state.resamples):
+            slot = state.resample_names[index] // 256
+            if not first <= slot < first + kinds:
+                state.resample_names[kept] = state.resample_names[index]
+                state.resample_values[kept] = state.resample_values[index]
+                kept += 1
+        state.resamples = kept
+
+
+@rule
+def seed_generator(state, seed):
+    """Set LuaJIT's generator going from a float."""
+    for word in range(4):
+        seed = seed * math.pi + math.e
+        bits = np.float64(seed).view(np.uint64)
+        if bits < LEAST_WORDS[word]:
+            bits += LEAST_WORDS[word]
+        state.generator[word] = bits
+    for _ in range(10):
+        draw_bits(state)
+
+
+@rule
+def draw_bits(state):
+    bits = np.uint64(0)
+    for word in range(4):
+        old = state.generator[word]
+        new = (((old << LEFT[word]) ^ old) >> RIGHT[word]) ^ ((old & MASKS[word]) << BACK[word])
+        state.generator[word] = new
+        bits ^= new
+    return bits
+
+
+@rule
+def draw_float(state):
+    """A number from 0 up to 1."""
+    return np.uint64((draw_bits(state) & MANTISSA) | ONE).view(np.float64) - 1.0
+
+
+@rule
+def draw_below(state, count):
+    """A whole number from 0 to count - 1."""
+    return np.int64(math.floor(draw_float(state) * count))
+
+
+@rule
+def uniform(state, stream):
+    """A number from 0 up to 1 of a stream."""
+    seed_generator(state, pseudoseed(state, stream))
+    return draw_float(state)
+
+
+@rule
+def below(state, stream, count):
+    """A whole number from 0 to count - 1 of a stream."""
+    seed_generator(state, pseudoseed(state, stream))
+    return draw_below(state, count)
+
+
+@rule
+def below_again(state, stream, repeat, count):
+    """The `repeat`-th draw in a row, from 2."""
+    seed_generator(state, pseudoseed_again(state, stream, repeat))
+    return draw_below(state, count)

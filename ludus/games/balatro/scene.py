@@ -1,0 +1,728 @@
+"""The table as a picture: numbers at the left, what is owned above, in the middle what the phase is about.
+
+The font of pictures has no suits, so they are made of shapes. What lies face down is a back and nothing else.
+Places and sizes are floats throughout: every other mix of types would compile the drawing words once more.
+"""
+
+import math
+
+import numpy as np
+
+from ludus.games.balatro import prices, rounds, shop
+from ludus.games.balatro.state import (
+    BOSS,
+    CASHING_OUT,
+    CHOOSING_BLIND,
+    JOKER,
+    OPENING,
+    PLAYING_CARD,
+    PLAYING_HAND,
+    SHOPPING,
+    SMALL,
+)  # fmt: skip
+from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, jokers, packs, tags, vouchers
+from ludus.games.balatro.tables import effects as e
+from ludus.words import OVER, PLAYING, draw, rule
+
+WORDS_OF_BOSSES = {
+    "bl_hook": "2 cards lost a hand", "bl_ox": "favourite hand takes $", "bl_house": "first hand face down",
+    "bl_wall": "a very high score", "bl_wheel": "1 in 7 face down", "bl_arm": "hands lose levels",
+    "bl_club": "clubs count nothing", "bl_fish": "new cards face down", "bl_psychic": "only hands of 5 cards",
+    "bl_goad": "spades count nothing", "bl_water": "no discards", "bl_window": "diamonds count nothing",
+    "bl_manacle": "1 card less in hand", "bl_eye": "no hand twice", "bl_mouth": "one kind of hand",
+    "bl_plant": "faces count nothing", "bl_serpent": "always 3 new cards", "bl_pillar": "no card twice an ante",
+    "bl_needle": "one hand only", "bl_head": "hearts count nothing", "bl_tooth": "$1 a card played",
+    "bl_flint": "half chips and mult", "bl_mark": "faces are face down", "bl_final_acorn": "jokers hidden",
+    "bl_final_leaf": "nothing until joker sold", "bl_final_vessel": "an enormous score",
+    "bl_final_heart": "one joker off a hand", "bl_final_bell": "one card is forced",
+}  # fmt: skip
+EFFECT_WORDS = tuple(WORDS_OF_BOSSES.get(key, "") for key in blinds.KEYS)
+ENHANCEMENT_WORDS = ("", "BONUS", "MULT", "WILD", "GLASS", "STEEL", "STONE", "GOLD", "LUCKY")
+EDITION_WORDS = ("", "FOIL", "HOLO", "POLY", "NEGATIVE")
+RANK_WORDS = (*"23456789", "10", *"JQKA")
+
+
+def _table(words: tuple[str, ...]) -> np.ndarray:
+    """[words, LETTERS] their bytes, zeros behind them."""
+    table = np.zeros((len(words), draw.LETTERS), np.uint8)
+    for row, word in zip(table, words):
+        row[: len(word.encode())] = list(word.encode())
+    return table
+
+
+def _halves(name: str) -> tuple[str, str]:
+    """A long name in two lines, parted at the space next to its middle."""
+    spaces = [place for place, letter in enumerate(name) if letter == " "]
+    if len(name) <= 9 or not spaces:
+        return name, ""
+    middle = min(spaces, key=lambda place: abs(place - len(name) / 2))
+    return name[:middle], name[middle + 1 :]
+
+
+def _lines(names: tuple[str, ...]) -> np.ndarray:
+    """[names, 3, LETTERS] the whole name, and its two lines."""
+    return np.stack([_table((name, *_halves(name))) for name in names])
+
+
+def _gathers(row: jokers.Joker) -> int:
+    """How what a joker has gathered is written: the letter before it, 1 for none, 0 if it gathers nothing."""
+    for effect in row.effects:
+        if effect.per == e.STATE:
+            return ord({e.XMULT: "x", e.DOLLARS: "$"}.get(effect.does, "+"))
+    return int(any(e.GAIN <= effect.does <= e.GAIN_EVERY for effect in row.effects))
+
+
+JOKER_NAMES, CONSUMABLE_NAMES, VOUCHER_NAMES, PACK_NAMES = map(
+    _lines, (jokers.NAMES, consumables.NAMES, vouchers.NAMES, packs.NAMES)
+)
+BLIND_NAMES, TAG_NAMES, HAND_NAMES, RANKS, ENHANCEMENTS, EDITIONS, EFFECTS = map(
+    _table, (blinds.NAMES, tags.NAMES, hands.NAMES, RANK_WORDS, ENHANCEMENT_WORDS, EDITION_WORDS, EFFECT_WORDS)
+)
+DECKS, STAKES = _table(tuple(f"{name} deck" for name in decks.NAMES)), _table(tuple(f"{s} stake" for s in decks.STAKES))
+GATHERS = np.array([_gathers(row) for row in jokers.ROWS], np.int64)
+TO_DO_LIST, IDOL, MAIL, ANCIENT, CASTLE = map(
+    jokers.number_of, ("j_todo_list", "j_idol", "j_mail", "j_ancient", "j_castle")
+)
+
+FELT, RIM, PANEL, BOX, INK = 0x1B4D3B, 0x123629, 0x1C2530, 0x0F151C, 0x20262E
+WHITE, GREY, GOLD, BLUE, RED, GREEN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0x2F86D9, 0xD8434B, 0x3FA66B
+SUIT_COLORS = np.array([0x22303F, 0xD1353B, 0xD1353B, 0x14181E])
+EDITION_COLORS = np.array([0x0C1F18, 0x3E9BFF, 0xFF5FA8, 0xFFB020, 0x9A6BFF])
+TINTS = np.array([0xF8F4EA, 0xB9D6FF, 0xFFC2BC, 0xE5CFF5, 0xCFF1F4, 0xB4C0CB, 0x96978F, 0xF4D373, 0xC6EABB])
+SEAL_COLORS = np.array([0, 0xD8434B, 0x2F86D9, 0xE0A21B, 0x8A4FD0])
+STICKER_COLORS = np.array([0xC4468F, 0x4C63D9, 0xC98A12])
+"""eternal, perishable, rental"""
+RARITY_COLORS = np.array([0, 0x2F86D9, 0x3FA66B, 0xD8434B, 0x9A4FE0])
+KIND_COLORS = np.array([0x8A5FD0, 0x2D8FA8, 0x4A62C4])
+"""tarot, planet, spectral"""
+PACK_COLORS = np.array([0x8A5FD0, 0x2D8FA8, 0xA8442F, 0xB8791F, 0x4A62C4])
+BLIND_COLORS = np.array(
+    [
+        0x2A6496,
+        0xA86E1B,
+        *[0x933737] * (blinds.FIRST_SHOWDOWN - 2),
+        *[0x6A3FA0] * (blinds.BLINDS - blinds.FIRST_SHOWDOWN),
+    ]
+)
+
+LETTER_WIDTH = 0.57
+"""of a letter of size one, about"""
+CARD_WIDTH, CARD_HEIGHT = 78.0, 108.0
+LEFT, RIGHT, HAND_RIGHT = 222.0, 950.0, 862.0
+MIDDLE, CROWDED = (LEFT + RIGHT) / 2.0, 12
+"""in a hand of more cards than this only their left edges are seen"""
+PLAIN_LIMIT = 1e9
+"""numbers from here on are written with an exponent"""
+
+
+@rule
+def scene(state, seat, canvas):
+    draw.rect(canvas, 0.0, 0.0, 960.0, 600.0, RIM, 0.0)
+    draw.rect(canvas, 4.0, 4.0, 952.0, 592.0, FELT, 16.0)
+    paint_panel(state, canvas)
+    paint_owned(state, canvas)
+    if state.phase == PLAYING_HAND:
+        paint_play(state, canvas)
+    elif state.phase == CHOOSING_BLIND:
+        paint_choice(state, canvas)
+    elif state.phase == CASHING_OUT:
+        paint_pay(state, canvas)
+    elif state.phase == SHOPPING:
+        paint_shop(state, canvas)
+    else:
+        paint_pack(state, canvas)
+    if state.hand_count:
+        paint_hand(state, canvas)
+    elif state.phase != PLAYING_HAND:
+        paint_levels(state, canvas)
+    paint_pile(state, canvas)
+    if state.status != PLAYING:
+        paint_end(state, canvas)
+
+
+@rule
+def digits(shape, start, value):
+    """Write a whole number from a place on; the place behind it."""
+    count = 1
+    rest = value
+    while rest >= 10:
+        rest //= 10
+        count += 1
+    for place in range(start + count - 1, start - 1, -1):
+        shape.text[place] = 48 + value % 10
+        value //= 10
+    return start + count
+
+
+@rule
+def letters(shape, start, word):
+    for place in range(len(word)):
+        shape.text[start + place] = word[place]
+    return start + len(word)
+
+
+@rule
+def number(canvas, x, y, size, color, prefix, value):
+    """A float behind a letter (0 for none): 300, 1.5, 123456789, 1.23e26."""
+    shape = draw.add(canvas, draw.TEXT, x, y, 0.0, 0.0, size, 0.0, color)
+    end = 0
+    if value < 0.0:
+        shape.text[end] = 45
+        end += 1
+    if prefix:
+        shape.text[end] = prefix
+        end += 1
+    shape.letters = amount(shape, end, abs(value))
+
+
+@rule
+def amount(shape, start, value):
+    """Write a float that is not negative from a place on; the place behind it."""
+    if math.isnan(value):
+        return letters(shape, start, b"nan")
+    if math.isinf(value):
+        return letters(shape, start, b"inf")
+    if value < PLAIN_LIMIT - 0.5:
+        hundredths = np.int64(value * 100.0 + 0.5)
+        if value >= 1000.0:
+            hundredths = np.int64(value + 0.5) * 100
+        return fraction(shape, digits(shape, start, hundredths // 100), hundredths % 100, False)
+    exponent = np.int64(math.floor(math.log10(value)))
+    hundredths = np.int64(value / 10.0**exponent * 100.0 + 0.5)
+    if hundredths >= 1000:
+        hundredths = 100
+        exponent += 1
+    end = fraction(shape, digits(shape, start, hundredths // 100), hundredths % 100, True)
+    shape.text[end] = 101
+    return digits(shape, end + 1, exponent)
+
+
+@rule
+def fraction(shape, start, hundredths, whole):
+    """Write a point and two digits, without zeros at the end unless the whole of it is wanted."""
+    if hundredths == 0 and not whole:
+        return start
+    shape.text[start] = 46
+    shape.text[start + 1] = 48 + hundredths // 10
+    if hundredths % 10 == 0 and not whole:
+        return start + 2
+    shape.text[start + 2] = 48 + hundredths % 10
+    return start + 3
+
+
+@rule
+def fitted(canvas, x, y, width, size, color, words):
+    """A text that is about as wide as `width` at most."""
+    count = 0
+    while count < len(words) and words[count]:
+        count += 1
+    if count:
+        draw.text(canvas, x, y, min(size, width / (LETTER_WIDTH * count)), color, words)
+
+
+@rule
+def two_lines(canvas, x, y, width, size, color, names, index):
+    """A name in one line or two, about a point."""
+    if names[index, 2, 0]:
+        fitted(canvas, x, y - 0.55 * size, width, size, color, names[index, 1])
+        fitted(canvas, x, y + 0.55 * size, width, size, color, names[index, 2])
+    else:
+        fitted(canvas, x, y, width, size, color, names[index, 0])
+
+
+@rule
+def stat(canvas, x, y, width, height, color, label, prefix, value):
+    """A box with a number and what it is."""
+    draw.rect(canvas, x, y, width, height, BOX, 8.0)
+    fitted(canvas, x + width / 2.0, y + 12.0, width, 11.0, GREY, label)
+    number(canvas, x + width / 2.0, y + 0.5 * height + 7.0, min(22.0, 0.52 * height), color, prefix, value)
+
+
+@rule
+def price_tag(canvas, x, y, price):
+    draw.rect(canvas, x - 21.0, y - 11.0, 42.0, 22.0, BOX, 8.0)
+    number(canvas, x, y, 15.0, GOLD, 36, float(price))
+
+
+@rule
+def pip(canvas, x, y, radius, suit, color):
+    """The sign of a suit."""
+    if suit == cards.CLUBS:
+        draw.circle(canvas, x, y - 0.48 * radius, 0.47 * radius, color)
+        draw.circle(canvas, x - 0.5 * radius, y + 0.22 * radius, 0.47 * radius, color)
+        draw.circle(canvas, x + 0.5 * radius, y + 0.22 * radius, 0.47 * radius, color)
+        draw.rect(canvas, x - 0.15 * radius, y - 0.2 * radius, 0.3 * radius, 1.2 * radius, color, 0.0)
+        return
+    half = radius if suit == cards.DIAMONDS else 0.78 * radius
+    side = 1.4142 * half
+    up = 1.0 if suit == cards.SPADES else (-1.0 if suit == cards.HEARTS else 0.0)
+    middle = y - 0.22 * radius * up
+    draw.rect(canvas, x - side / 2.0, middle - side / 2.0, side, side, color, 0.0, 45.0)
+    if suit != cards.DIAMONDS:
+        draw.circle(canvas, x - half / 2.0, middle + up * half / 2.0, 0.7 * half, color)
+        draw.circle(canvas, x + half / 2.0, middle + up * half / 2.0, 0.7 * half, color)
+    if suit == cards.SPADES:
+        draw.rect(canvas, x - 0.15 * radius, y, 0.3 * radius, radius, color, 0.0)
+
+
+@rule
+def paint_base(canvas, x, y, width, height, edition, color):
+    """An empty card in the frame of its edition."""
+    edge = min(4.0, 0.04 * height) if edition else 1.0
+    corner = min(8.0, 0.2 * height)
+    draw.rect(canvas, x, y, width, height, EDITION_COLORS[edition], corner)
+    draw.rect(canvas, x + edge, y + edge, width - 2.0 * edge, height - 2.0 * edge, color, corner - edge)
+
+
+@rule
+def paint_back(canvas, x, y, width, height):
+    paint_base(canvas, x, y, width, height, 0, 0xE9DFC8)
+    draw.rect(canvas, x + 4.0, y + 4.0, width - 8.0, height - 8.0, 0x9C2F3A, 5.0)
+    draw.circle(canvas, x + width / 2.0, y + height / 2.0, 0.22 * min(width, height), 0xE9DFC8)
+    draw.circle(canvas, x + width / 2.0, y + height / 2.0, 0.15 * min(width, height), 0x9C2F3A)
+
+
+@rule
+def cross(canvas, x, y, width, height):
+    """What has no effect is crossed out."""
+    draw.line(canvas, x + 6.0, y + 6.0, x + width - 6.0, y + height - 6.0, 3.0, RED)
+    draw.line(canvas, x + 6.0, y + height - 6.0, x + width - 6.0, y + 6.0, 3.0, RED)
+
+
+@rule
+def paint_card(canvas, x, y, unit, crowded, card, debuffed, chips):
+    """A playing card, `unit` times its usual size; of a crowded one only what stands at its left edge."""
+    width = CARD_WIDTH * unit
+    height = CARD_HEIGHT * unit
+    paint_base(canvas, x, y, width, height, card.edition, TINTS[card.enhancement])
+    if card.enhancement != cards.STONE:
+        color = SUIT_COLORS[card.suit]
+        draw.text(canvas, x + 14.0 * unit, y + 17.0 * unit, 20.0 * unit, color, RANKS[card.rank])
+        pip(canvas, x + 14.0 * unit, y + 37.0 * unit, 7.5 * unit, card.suit, color)
+        if not crowded:
+            pip(canvas, x + 46.0 * unit, y + 56.0 * unit, 18.0 * unit, card.suit, color)
+    if card.seal:
+        draw.circle(canvas, x + 14.0 * unit, y + 58.0 * unit, 7.0 * unit, SEAL_COLORS[card.seal])
+    if not crowded:
+        fitted(canvas, x + 0.5 * width, y + 94.0 * unit, width, 12.0 * unit, INK, ENHANCEMENTS[card.enhancement])
+        if chips:
+            number(canvas, x + 58.0 * unit, y + 16.0 * unit, 12.0 * unit, BLUE, 43, float(chips))
+    if debuffed:
+        cross(canvas, x, y, width, height)
+
+
+@rule
+def paint_joker(state, canvas, item, x, y, width, height):
+    """A joker: its name, what it has gathered or looks for, edition, stickers and what it sells for."""
+    middle = x + width / 2.0
+    low = height < 80.0
+    paint_base(canvas, x, y, width, height, item.edition, 0xC9C5BA if item.debuffed else 0xF6EEDD)
+    draw.rect(
+        canvas, x + 5.0, y + 4.0, width - 10.0, 3.0 if low else 6.0, RARITY_COLORS[jokers.RARITY[item.number]], 1.5
+    )
+    if low:
+        two_lines(canvas, middle, y + 6.0 + 0.27 * height, width - 8.0, 0.27 * height, INK, JOKER_NAMES, item.number)
+    else:
+        two_lines(canvas, middle, y + 27.0, width - 10.0, 13.0, INK, JOKER_NAMES, item.number)
+        fitted(canvas, middle, y + height - 28.0, width - 12.0, 9.0, 0x7A4FB0, EDITIONS[item.edition])
+    size = 8.0 if low else 16.0
+    gathered(state, canvas, item, middle - (0.2 * width if low else 0.0), y + height - (7.0 if low else 50.0), size)
+    number(canvas, x + 0.8 * width, y + height - (7.0 if low else 13.0), 8.0 if low else 13.0, 0x9A6A00, 36,
+           float(prices.sell_value(state, item)))  # fmt: skip
+    for sticker in range(3):
+        if (item.stickers >> sticker) & 1:
+            draw.circle(canvas, x + 9.0 + 9.0 * sticker, y + height - (5.0 if low else 13.0), 2.5 if low else 4.0,
+                        STICKER_COLORS[sticker])  # fmt: skip
+    if item.debuffed:
+        cross(canvas, x, y, width, height)
+
+
+@rule
+def gathered(state, canvas, item, x, y, size):
+    """What a joker has gathered, or which cards or hand it looks for."""
+    kind = GATHERS[item.number]
+    if kind:
+        number(canvas, x, y, size, INK, kind if kind > 1 else 0, item.value)
+    if item.number == TO_DO_LIST:
+        fitted(canvas, x, y, 4.2 * size, size, INK, HAND_NAMES[item.counter])
+    elif item.number == MAIL:
+        draw.text(canvas, x, y, size, INK, RANKS[state.mail_rank])
+    elif item.number == IDOL:
+        draw.text(canvas, x - 0.6 * size, y, size, INK, RANKS[state.idol_rank])
+        pip(canvas, x + 0.6 * size, y, 0.45 * size, state.idol_suit, SUIT_COLORS[state.idol_suit])
+    elif item.number == ANCIENT:
+        pip(canvas, x, y, 0.45 * size, state.ancient_suit, SUIT_COLORS[state.ancient_suit])
+    elif item.number == CASTLE:
+        pip(canvas, x + 1.6 * size, y, 0.4 * size, state.castle_suit, SUIT_COLORS[state.castle_suit])
+
+
+@rule
+def paint_consumable(canvas, item, x, y, width, height):
+    kind = (item.number >= consumables.FIRST_PLANET) + (item.number >= consumables.FIRST_SPECTRAL)
+    color = KIND_COLORS[kind]
+    middle = x + width / 2.0
+    if height < 40.0:
+        paint_base(canvas, x, y, width, height, item.edition, 0xE9E6F2)
+        fitted(
+            canvas,
+            middle,
+            y + height / 2.0,
+            width - 6.0,
+            min(11.0, 0.85 * height),
+            INK,
+            CONSUMABLE_NAMES[item.number, 0],
+        )
+        return
+    paint_base(canvas, x, y, width, height, item.edition, color)
+    draw.rect(canvas, x + 5.0, y + 5.0, width - 10.0, min(36.0, height - 10.0), 0xF3F0FA, 5.0)
+    two_lines(canvas, middle, y + 23.0, width - 14.0, 12.0, INK, CONSUMABLE_NAMES, item.number)
+    if height > 80.0:
+        draw.circle(canvas, middle, y + 0.66 * height, 17.0, 0xF3F0FA)
+        if kind == 1:
+            draw.circle(canvas, middle, y + 0.66 * height, 10.0, color)
+            draw.line(canvas, middle - 15.0, y + 0.66 * height + 4.0, middle + 15.0, y + 0.66 * height - 4.0, 2.5, INK)
+        else:
+            draw.rect(canvas, middle - 8.0, y + 0.66 * height - 8.0, 16.0, 16.0, color, 0.0, 45.0)
+            draw.circle(canvas, middle, y + 0.66 * height, 4.0 + 2.0 * kind, 0xF3F0FA)
+
+
+@rule
+def paint_item(state, canvas, item, x, y, width, height):
+    if item.face_down:
+        paint_back(canvas, x, y, width, height)
+    elif item.kind == PLAYING_CARD:
+        paint_card(canvas, x, y, height / CARD_HEIGHT, False, item, item.debuffed, 0)
+    elif item.kind == JOKER:
+        paint_joker(state, canvas, item, x, y, width, height)
+    else:
+        paint_consumable(canvas, item, x, y, width, height)
+
+
+@rule
+def paint_grid(state, canvas, items, count, left, width, rows):
+    """What is owned, in as many rows as it takes."""
+    columns = max(1, (count + rows - 1) // rows)
+    across = min(84.0, width / columns)
+    down = 112.0 / rows
+    start = left + (width - across * columns) / 2.0
+    for place in range(count):
+        x = start + across * (place % columns)
+        paint_item(state, canvas, items[place], x + 2.0, 10.0 + down * (place // columns), across - 4.0, 0.96 * down)
+
+
+@rule
+def paint_owned(state, canvas):
+    count = int(state.joker_count)
+    draw.rect(canvas, LEFT - 4.0, 8.0, 544.0, 116.0, RIM, 10.0)
+    paint_grid(state, canvas, state.jokers, count, LEFT, 536.0, 1 if count <= 6 else (2 if count <= 14 else 3))
+    ratio(canvas, LEFT + 268.0, 134.0, b"jokers", count, int(state.joker_slots))
+    count = int(state.consumable_count)
+    draw.rect(canvas, 768.0, 8.0, 182.0, 116.0, RIM, 10.0)
+    paint_grid(state, canvas, state.consumables, count, 770.0, 178.0, 1 if count <= 2 else (count + 1) // 2)
+    ratio(canvas, 859.0, 134.0, b"consumables", count, int(state.consumable_slots))
+
+
+@rule
+def ratio(canvas, x, y, label, part, whole):
+    """`jokers 2 / 5`"""
+    draw.text(canvas, x - 14.0, y, 12.0, GREY, label)
+    right = x + 3.2 * len(label) + 6.0
+    number(canvas, right, y, 12.0, WHITE, 0, float(part))
+    draw.text(canvas, right + 12.0, y, 12.0, GREY, b"/")
+    number(canvas, right + 24.0, y, 12.0, WHITE, 0, float(whole))
+
+
+@rule
+def coming(state):
+    """The blind of the ante that is being played or comes next: small, big or boss."""
+    if state.phase == SHOPPING or (state.phase == OPENING and state.pack_return == SHOPPING):
+        return SMALL if state.blind == BOSS else np.int64(state.blind) + 1
+    return np.int64(state.blind)
+
+
+@rule
+def row_of(state, blind):
+    return np.int64(state.boss) if blind == BOSS else np.int64(blind)
+
+
+@rule
+def asked(state, blind):
+    """What a blind of this ante asks for."""
+    score = rounds.ante_score(state, state.ante) * blinds.FACTOR[row_of(state, blind)] * state.scale
+    return score * 2.0 if state.deck == decks.PLASMA else score
+
+
+@rule
+def paint_panel(state, canvas):
+    inside = state.phase == PLAYING_HAND or state.phase == CASHING_OUT
+    row = row_of(state, coming(state))
+    required = state.required if inside else asked(state, coming(state))
+    score = state.score if inside else 0.0
+    draw.rect(canvas, 10.0, 10.0, 200.0, 580.0, PANEL, 12.0)
+    draw.rect(canvas, 18.0, 18.0, 184.0, 58.0, BLIND_COLORS[row], 8.0)
+    fitted(canvas, 110.0, 40.0 if row >= BOSS else 47.0, 172.0, 20.0, WHITE, BLIND_NAMES[row])
+    if inside and state.disabled:
+        draw.text(canvas, 110.0, 62.0, 12.0, WHITE, b"has no effect any more")
+    else:
+        fitted(canvas, 110.0, 62.0, 176.0, 12.0, WHITE, EFFECTS[row])
+    stat(canvas, 18.0, 82.0, 184.0, 50.0, RED, b"score to reach", 0, required)
+    stat(canvas, 18.0, 138.0, 184.0, 50.0, WHITE, b"score of the round", 0, score)
+    draw.rect(canvas, 24.0, 193.0, 172.0, 5.0, BOX, 2.5)
+    if score > 0.0:
+        draw.rect(canvas, 24.0, 193.0, max(5.0, 172.0 * min(1.0, score / required)), 5.0, GOLD, 2.5)
+    paint_last_hand(state, canvas)
+    stat(canvas, 18.0, 296.0, 88.0, 52.0, BLUE, b"hands", 0, float(state.hands_left if inside else state.hands))
+    discards = state.discards_left if inside else state.discards
+    stat(canvas, 114.0, 296.0, 88.0, 52.0, RED, b"discards", 0, float(discards))
+    stat(canvas, 18.0, 354.0, 184.0, 52.0, GOLD, b"money", 36, float(state.money))
+    stat(canvas, 18.0, 412.0, 88.0, 52.0, WHITE, b"ante", 0, float(state.ante))
+    stat(canvas, 114.0, 412.0, 88.0, 52.0, WHITE, b"round", 0, float(state.round))
+    paint_tags(state, canvas)
+
+
+@rule
+def paint_last_hand(state, canvas):
+    """Chips and mult of the hand that was played last."""
+    draw.rect(canvas, 18.0, 204.0, 184.0, 86.0, BOX, 8.0)
+    draw.rect(canvas, 24.0, 246.0, 80.0, 38.0, BLUE, 8.0)
+    draw.rect(canvas, 116.0, 246.0, 80.0, 38.0, RED, 8.0)
+    draw.text(canvas, 110.0, 265.0, 14.0, WHITE, b"x")
+    if state.hands_of_run == 0:
+        draw.text(canvas, 110.0, 225.0, 12.0, GREY, b"no hand was played yet")
+        return
+    tally = state.tally
+    fitted(canvas, 110.0, 217.0, 172.0, 16.0, WHITE, HAND_NAMES[state.last_hand])
+    draw.text(canvas, 102.0, 235.0, 11.0, GREY, b"level")
+    number(canvas, 126.0, 235.0, 11.0, GREY, 0, float(tally.level))
+    number(canvas, 64.0, 265.0, 17.0, WHITE, 0, tally.chips)
+    number(canvas, 156.0, 265.0, 17.0, WHITE, 0, tally.mult)
+
+
+@rule
+def paint_tags(state, canvas):
+    """The tags that wait, the newest first, as many as there is room for; below them deck and stake."""
+    draw.text(canvas, 110.0, 476.0, 11.0, GREY, b"tags" if state.tag_count else b"no tags")
+    shown = min(int(state.tag_count), 4)
+    for place in range(shown):
+        y = 490.0 + 15.0 * place
+        draw.rect(canvas, 34.0, y - 7.0, 152.0, 14.0, BOX, 6.0)
+        fitted(canvas, 110.0, y, 120.0, 10.0, GOLD, TAG_NAMES[state.tags[state.tag_count - 1 - place]])
+    if state.tag_count > shown:
+        number(canvas, 110.0, 550.0, 10.0, GREY, 43, float(state.tag_count - shown))
+    draw.text(canvas, 110.0, 564.0, 11.0, GREY, DECKS[state.deck])
+    draw.text(canvas, 110.0, 579.0, 11.0, GREY, STAKES[state.stake])
+
+
+@rule
+def paint_hand(state, canvas):
+    """The hand, fanned out; selected cards are raised."""
+    count = int(state.hand_count)
+    step = min(80.0, (HAND_RIGHT - LEFT - CARD_WIDTH) / max(1, count - 1))
+    left = (LEFT + HAND_RIGHT - CARD_WIDTH - step * (count - 1)) / 2.0
+    for place in range(count):
+        card = state.cards[state.hand[place]]
+        bend = (2.0 * place + 1.0 - count) / count
+        y = 466.0 + 10.0 * bend * bend - (24.0 if card.flags & cards.SELECTED else 0.0)
+        x = left + step * place
+        if card.flags & cards.FACE_DOWN:
+            paint_back(canvas, x, y, CARD_WIDTH, CARD_HEIGHT)
+        else:
+            crowded = count > CROWDED and place < count - 1
+            paint_card(canvas, x, y, 1.0, crowded, card, card.flags & cards.DEBUFFED, card.chips)
+
+
+@rule
+def paint_pile(state, canvas):
+    for layer in range(3):
+        paint_back(canvas, 876.0 + 3.0 * layer, 478.0 - 3.0 * layer, 62.0, 86.0)
+    number(canvas, 910.0, 578.0, 13.0, WHITE, 0, float(state.pile_count))
+
+
+@rule
+def place_now(state, place):
+    """The number that a card of the last hand has now, since cards move up when one before them is destroyed.
+
+    -1 if it is gone, or if what else was destroyed makes the number stand for a card of the hand or of the pile.
+    """
+    tally = state.tally
+    old = np.int64(tally.cards[place])
+    if (tally.broken >> place) & 1:
+        return -1
+    new = old
+    for other in range(tally.count):
+        if (tally.broken >> other) & 1 and tally.cards[other] < old:
+            new -= 1
+    for index in range(state.hand_count):
+        if state.hand[index] == new:
+            return -1
+    for index in range(state.pile_count):
+        if state.pile[index] == new:
+            return -1
+    return new if new < state.card_count else -1
+
+
+@rule
+def was_played(state):
+    """Whether the cards of the tally were played rather than discarded, as far as can be told from what they are."""
+    tally = state.tally
+    if state.hands_played == 0 or tally.hand != state.last_hand:
+        return False
+    for place in range(tally.count):
+        number = place_now(state, place)
+        if state.phase == PLAYING_HAND and number >= 0 and not state.cards[number].flags & cards.PLAYED_THIS_ANTE:
+            return False
+    return True
+
+
+@rule
+def paint_last_cards(state, canvas, y):
+    """The cards that left the hand last; those that scored are raised."""
+    tally = state.tally
+    played = was_played(state)
+    if played:
+        draw.text(canvas, MIDDLE - 60.0, y - 36.0, 16.0, WHITE, HAND_NAMES[state.last_hand])
+        number(canvas, MIDDLE + 60.0, y - 36.0, 20.0, GOLD, 43, tally.score)
+    else:
+        draw.text(canvas, MIDDLE, y - 36.0, 16.0, GREY, b"discarded")
+    left = MIDDLE - 39.0 * tally.count
+    for place in range(tally.count):
+        number_now = place_now(state, place)
+        x = left + 78.0 * place + 5.0
+        lift = 14.0 if played and (tally.scoring >> place) & 1 and not tally.refused else 0.0
+        if number_now < 0:
+            draw.rect(canvas, x, y - lift, 68.0, 94.0, RIM, 7.0)
+        else:
+            card = state.cards[number_now]
+            paint_card(canvas, x, y - lift, 0.87, False, card, card.flags & cards.DEBUFFED, card.chips)
+        if lift > 0.0:
+            draw.line(canvas, x + 10.0, y + 92.0, x + 58.0, y + 92.0, 4.0, GOLD)
+
+
+@rule
+def paint_play(state, canvas):
+    if state.hands_played + state.discards_used and state.tally.count:
+        paint_last_cards(state, canvas, 262.0)
+
+
+@rule
+def paint_choice(state, canvas):
+    """The three blinds of the ante."""
+    for blind in range(3):
+        paint_blind(state, canvas, LEFT + 246.0 * blind, 180.0 if blind == state.blind else 200.0, blind)
+
+
+@rule
+def paint_blind(state, canvas, x, y, blind):
+    row = row_of(state, blind)
+    middle = x + 118.0
+    if blind == state.blind:
+        draw.rect(canvas, x - 4.0, y - 4.0, 244.0, 248.0, GOLD, 14.0)
+    draw.rect(canvas, x, y, 236.0, 240.0, PANEL, 12.0)
+    draw.rect(canvas, x + 10.0, y + 10.0, 216.0, 60.0, BLIND_COLORS[row] if blind >= state.blind else BOX, 8.0)
+    fitted(canvas, middle, y + (32.0 if blind == BOSS else 40.0), 200.0, 22.0, WHITE, BLIND_NAMES[row])
+    fitted(canvas, middle, y + 56.0, 204.0, 13.0, WHITE, EFFECTS[row])
+    draw.text(canvas, middle, y + 92.0, 12.0, GREY, b"score to reach")
+    number(canvas, middle, y + 116.0, 26.0, RED, 0, asked(state, blind))
+    draw.text(canvas, middle - 18.0, y + 146.0, 13.0, GREY, b"pays")
+    number(canvas, middle + 16.0, y + 146.0, 15.0, GOLD, 36, float(blinds.PAYS[row]))
+    if blind != BOSS:
+        tag = state.offered_tags[blind]
+        draw.text(canvas, middle, y + 172.0, 12.0, GREY, b"skip it for")
+        fitted(canvas, middle, y + 190.0, 200.0, 14.0, WHITE, TAG_NAMES[tag])
+        if tags.EFFECT[tag] == tags.ORBITAL:
+            fitted(canvas, middle, y + 205.0, 200.0, 11.0, GREY, HAND_NAMES[state.orbital_hands[blind]])
+    if blind == state.blind:
+        draw.text(canvas, middle, y + 226.0, 16.0, GOLD, b"NEXT")
+    elif blind < state.blind:
+        draw.text(canvas, middle, y + 226.0, 14.0, GREY, b"behind you")
+
+
+@rule
+def paint_pay(state, canvas):
+    draw.rect(canvas, MIDDLE - 150.0, 340.0, 300.0, 96.0, PANEL, 12.0)
+    draw.text(canvas, MIDDLE, 362.0, 15.0, WHITE, b"The blind is beaten")
+    number(canvas, MIDDLE, 400.0, 34.0, GOLD, 36, float(state.pay))
+    if state.tally.count:
+        paint_last_cards(state, canvas, 222.0)
+
+
+@rule
+def paint_shop(state, canvas):
+    """Shelf, vouchers and packs with their prices."""
+    draw.text(canvas, LEFT + 46.0, 176.0, 24.0, WHITE, b"SHOP")
+    draw.rect(canvas, LEFT, 200.0, 92.0, 62.0, GREEN, 10.0)
+    draw.text(canvas, LEFT + 46.0, 217.0, 15.0, WHITE, b"reroll")
+    number(canvas, LEFT + 46.0, 241.0, 22.0, WHITE, 36, float(shop.reroll_price(state)))
+    draw.rect(canvas, LEFT + 104.0, 152.0, 624.0, 150.0, RIM, 10.0)
+    for place in range(state.shelf_count):
+        item = state.shelf[place]
+        x = MIDDLE + 52.0 - 55.0 * state.shelf_count + 110.0 * place + 15.0
+        paint_item(state, canvas, item, x, 158.0, 80.0, 110.0)
+        price_tag(canvas, x + 40.0, 284.0, prices.price(state, item))
+    draw.rect(canvas, LEFT, 310.0, 470.0, 150.0, RIM, 10.0)
+    count = int(state.offered_vouchers)
+    across = min(100.0, 460.0 / max(1, count))
+    for place in range(count):
+        x = LEFT + 235.0 - across * count / 2.0 + across * place
+        if state.vouchers[place] >= 0:
+            paint_voucher(state, canvas, x + 4.0, min(80.0, across - 8.0), int(state.vouchers[place]))
+    draw.rect(canvas, LEFT + 480.0, 310.0, 248.0, 150.0, RIM, 10.0)
+    for place in range(state.offered_packs):
+        if state.packs[place] >= 0:
+            paint_booster(state, canvas, LEFT + 514.0 + 100.0 * place, place)
+
+
+@rule
+def paint_voucher(state, canvas, x, width, voucher):
+    paint_base(canvas, x, 318.0, width, 108.0, 0, 0xE8B04A)
+    draw.rect(canvas, x + 6.0, 326.0, width - 12.0, 92.0, 0xF9EFD8, 6.0)
+    draw.text(canvas, x + width / 2.0, 342.0, 10.0, 0x9A6A00, b"VOUCHER")
+    two_lines(canvas, x + width / 2.0, 376.0, width - 16.0, 13.0, INK, VOUCHER_NAMES, voucher)
+    price_tag(canvas, x + width / 2.0, 442.0, prices.voucher_price(state))
+
+
+@rule
+def paint_booster(state, canvas, x, place):
+    kind = int(state.packs[place])
+    paint_base(canvas, x, 318.0, 80.0, 108.0, 0, PACK_COLORS[kind // 3])
+    draw.rect(canvas, x + 5.0, 330.0, 70.0, 3.0, WHITE, 0.0)
+    draw.rect(canvas, x + 5.0, 412.0, 70.0, 3.0, WHITE, 0.0)
+    two_lines(canvas, x + 40.0, 368.0, 70.0, 15.0, WHITE, PACK_NAMES, kind)
+    price_tag(canvas, x + 40.0, 442.0, prices.pack_price(state, place))
+
+
+@rule
+def paint_pack(state, canvas):
+    """The cards of an open pack."""
+    fitted(canvas, MIDDLE, 172.0, 300.0, 20.0, WHITE, PACK_NAMES[state.pack_kind, 0])
+    draw.text(canvas, MIDDLE - 20.0, 200.0, 14.0, GREY, b"choose")
+    number(canvas, MIDDLE + 16.0, 200.0, 16.0, GOLD, 0, float(state.picks_left))
+    for place in range(state.pack_count):
+        x = MIDDLE - 55.0 * state.pack_count + 110.0 * place + 10.0
+        paint_item(state, canvas, state.pack[place], x, 232.0, 90.0, 124.0)
+
+
+@rule
+def paint_levels(state, canvas):
+    """The levels of the poker hands that one knows of."""
+    for hand in range(hands.HANDS):
+        if hand < hands.SECRET and state.plays[hand] == 0:
+            continue
+        x = LEFT + 161.0 * (hand % 4)
+        y = 484.0 + 34.0 * (hand // 4)
+        draw.rect(canvas, x, y, 155.0, 28.0, RIM, 8.0)
+        draw.circle(canvas, x + 16.0, y + 14.0, 11.0, GOLD if state.levels[hand] > 1 else GREY)
+        number(canvas, x + 16.0, y + 14.0, 13.0, INK, 0, float(state.levels[hand]))
+        fitted(canvas, x + 90.0, y + 14.0, 118.0, 14.0, WHITE, HAND_NAMES[hand])
+
+
+@rule
+def paint_end(state, canvas):
+    draw.rect(canvas, MIDDLE - 150.0, 146.0, 300.0, 58.0, GOLD if state.won else RED, 14.0)
+    draw.rect(canvas, MIDDLE - 146.0, 150.0, 292.0, 50.0, PANEL, 11.0)
+    if state.status != OVER:
+        draw.text(canvas, MIDDLE, 175.0, 24.0, WHITE, b"CUT OFF")
+    elif state.won:
+        draw.text(canvas, MIDDLE, 175.0, 24.0, GOLD, b"THE RUN IS WON")
+    else:
+        draw.text(canvas, MIDDLE, 175.0, 24.0, WHITE, b"THE RUN IS LOST")

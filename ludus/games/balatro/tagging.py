@@ -1,0 +1,58 @@
+"""Tags that are kept until their moment comes."""
+
+from ludus.games.balatro import holdings
+from ludus.games.balatro.tables import tags
+from ludus.words import rule
+
+
+@rule
+def drop(state, place):
+    """A tag is used up."""
+    state.tag_count -= 1
+    for index in range(place, state.tag_count):
+        state.tags[index] = state.tags[index + 1]
+        state.tag_hands[index] = state.tag_hands[index + 1]
+
+
+@rule
+def take(state, effect):
+    """Use up the first tag with an effect; its row, or -1 if there is none."""
+    for place in range(state.tag_count):
+        tag = state.tags[place]
+        if tags.EFFECT[tag] == effect:
+            drop(state, place)
+            return int(tag)
+    return -1
+
+
+@rule
+def gain(state, tag, hand):
+    """A tag is won, once more for every Double Tag, which are used up by that."""
+    copies = 1
+    if tag != tags.DOUBLE_TAG:
+        while take(state, tags.DOUBLE) >= 0:
+            copies += 1
+    for _ in range(copies):
+        holdings.add_tag(state, tag, hand)
+
+
+@rule
+def extra_hand_size(state):
+    """Cards more in hand in this round, by Juggle Tags."""
+    total = 0
+    tag = take(state, tags.JUGGLE)
+    while tag >= 0:
+        total += tags.NUMBER[tag]
+        tag = take(state, tags.JUGGLE)
+    return total
+
+
+@rule
+def investments(state):
+    """What Investment Tags pay when a boss is beaten."""
+    total = 0
+    tag = take(state, tags.INVESTMENT)
+    while tag >= 0:
+        total += tags.NUMBER[tag]
+        tag = take(state, tags.INVESTMENT)
+    return total
