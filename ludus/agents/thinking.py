@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -59,7 +60,7 @@ class ThinkerAt:
         with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-think") as threads:
             parts = [
                 threads.submit(self.settings.decide, copies, self.work, actions, low, high)
-                for low, high in zip(cuts[:-1], cuts[1:], strict=True)
+                for low, high in pairwise(cuts)
             ]
             for part in parts:
                 part.result()

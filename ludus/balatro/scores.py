@@ -255,7 +255,7 @@ def _actor(situation: Mapping[str, Any], tally: Any) -> str:
     if by < scoring.BY_CARD:
         return jokers.NAMES[jokers.number_of(situation["jokers"][by]["key"])]
     seen = [*situation["play"], *situation["held"]]
-    if by in (scoring.BY_CARD, scoring.BY_HELD, scoring.BY_EDITION) and tally["done_on"] < len(seen):
+    if by in (scoring.BY_CARD, scoring.BY_HELD, scoring.BY_EDITION) and 0 <= tally["done_on"] < len(seen):
         card = seen[int(tally["done_on"])]
         return f"{card['rank']}{card['suit']}"
     return {scoring.BY_PLANET: "Observatory", scoring.BY_DECK: "Plasma Deck"}.get(by, "")

@@ -11,8 +11,8 @@ from typing import Any
 from ludus.games.balatro import actions, randomness
 from ludus.games.balatro.seeds import parse
 from ludus.games.balatro.state import CHOOSING_BLIND, JOKER, PLAYING_CARD, PLAYING_HAND, SHOPPING
-from ludus.games.balatro.tables.rules import SHOWMAN
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, jokers, packs, streams, tags, vouchers
+from ludus.games.balatro.tables.rules import SHOWMAN
 from ludus.pool import Pool
 from ludus.types import LudusError
 from ludus.words import f64, i64, kernel, record

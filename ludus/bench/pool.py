@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ludus import games
+from ludus import agents, games
 from ludus.bench import Result, Tell
 from ludus.bridges import AnyPool, open_pool
 from ludus.pool import Pool, available_cores
@@ -26,6 +26,8 @@ def suite(name: str | None, rows: int, rounds: int, tell: Tell) -> Iterator[Resu
     for done, game in enumerate(chosen):
         tell(f"pool/{game}", done, len(chosen))
         yield from measure(game, rows, rounds)
+        if ":" not in game:
+            yield from variants(game, rows, rounds)
 
 
 def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
@@ -38,6 +40,36 @@ def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
         yield Result(f"pool/{name}/advance/threads={threads}", _advance_rate(pool), "steps/s")
     for pool in pools.values():
         pool.close()
+
+
+def variants(name: str, rows: int, rounds: int) -> Iterator[Result]:
+    """Random play of what the game calls its VARIANTS, and play that is driven by its greedy player."""
+    rules = games.load(name).rules
+    for variant in getattr(rules, "VARIANTS", ()):
+        pool = Pool(variant, rows, 1)
+        steps = _steps_for(pool)
+        rate = statistics.median(_rate(pool, steps) for _ in range(rounds))
+        yield Result(f"pool/{variant}/threads={pool.threads}", rate, "steps/s")
+        pool.close()
+    if "greedy" in agents.kinds_for(games.split_name(name)[0]):
+        yield Result(
+            f"pool/{name}/greedy", statistics.median(_driven_rate(name, rows) for _ in range(rounds)), "steps/s"
+        )
+
+
+def _driven_rate(name: str, rows: int) -> float:
+    """Decisions/s, thinking included."""
+    pool = Pool(name, rows, 1)
+    player, spent, decisions = agents.load("greedy", name).at(pool), 0.0, 0  # type: ignore[attr-defined]
+    player.act((), (), pool.step, 0)
+    while spent < ROUND_SECONDS:
+        start = time.perf_counter()
+        decision, _ = player.act((), (), pool.step, decisions)
+        decisions += int((pool.status == 0).sum())
+        pool.advance(decision.action)
+        spent += time.perf_counter() - start
+    pool.close()
+    return decisions / spent
 
 
 def _fused(name: str, pools: dict[int, Pool], rounds: int) -> Iterator[Result]:

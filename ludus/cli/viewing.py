@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import tyro
 
@@ -65,12 +65,14 @@ def _line(summary: Any) -> str:
 
 @app.command
 def evaluate(
-    run: Folder, /, games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False
-) -> None:
-    """Let a trained agent play greedily, and tell its score with a confidence interval.
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|GAME")], /, agent: str | None = None,
+    games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False,
+) -> None:  # fmt: skip
+    """Let an agent play in earnest, and tell its score with a confidence interval, and what else its game counts.
 
     Args:
-        run: The folder of a run, or of one of its checkpoints.
+        what: The folder of a run, or of one of its checkpoints; or, with --agent, a game.
+        agent: Who plays the game: expert, greedy, perfect, scripted, random, mcts.
         games: How many games.
         against: Who plays the other seats: random, perfect, scripted, mcts, or the folder of a run.
         seed: Makes the games repeatable.
@@ -78,37 +80,59 @@ def evaluate(
         json: Print one JSON object instead.
     """
     from ludus import evaluate as evaluation
-    from ludus.agents import trained
 
-    agent = trained.load(run)
-    name = agent.manifest.game
+    player = _player(what, agent)
     if lines:
-        _print_lines(evaluation.exhaustive(name, agent, agent.params), run, json)
+        _print_lines(evaluation.exhaustive(player.game, player.agent, player.params), what, json)
         return
-    facts = _scored(agent, games, seed) if agent.agent.spec.seats == 1 else _matched(agent, against, games, seed)
+    facts = _scored(player, games, seed) if player.spec.seats == 1 else _matched(player, against, games, seed)
     if json:
-        print_json({"run": str(run), "checkpoint": str(agent.path), "game": name, **facts})
+        print_json({**player.names, "game": player.game, **facts})
     else:
-        print(_score_text(name, facts))
+        print(_score_text(player.game, facts))
 
 
-def _scored(agent: Any, games: int, seed: int) -> dict[str, Any]:
+class _Player(NamedTuple):
+    """Who is evaluated, and in what."""
+
+    game: str
+    spec: Any
+    agent: Any
+    params: Any
+    names: dict[str, str]
+
+
+def _player(what: str, kind: str | None) -> _Player:
+    from ludus import agents
+    from ludus.agents import trained
+    from ludus.games import load
+
+    if kind is None:
+        agent = trained.load(pathlib.Path(what))
+        names = {"run": what, "checkpoint": str(agent.path)}
+        return _Player(agent.manifest.game, agent.agent.spec, agent, agent.params, names)
+    spec = load(what).spec
+    chosen = agents.load(kind, what)
+    return _Player(what, spec, chosen, chosen.init(spec, 0), {"agent": kind})
+
+
+def _scored(player: _Player, games: int, seed: int) -> dict[str, Any]:
     """What an agent gets that plays alone."""
     from ludus import evaluate as evaluation
 
-    score = evaluation.score(agent.manifest.game, agent, agent.params, games, seed)
-    return {"games": games, "score": score.interval._asdict(), "length": float(score.lengths.mean())}
+    score = evaluation.score(player.game, player.agent, player.params, games, seed)
+    measures = {name: mean._asdict() for name, mean in score.measures.items()}
+    return {"games": games, "score": score.interval._asdict(), "length": float(score.lengths.mean()), **measures}
 
 
-def _matched(agent: Any, against: str, games: int, seed: int) -> dict[str, Any]:
+def _matched(player: _Player, against: str, games: int, seed: int) -> dict[str, Any]:
     """What it gets against an opponent in the other seats."""
     from ludus import agents
     from ludus import evaluate as evaluation
 
-    name = agent.manifest.game
-    opponent = agents.load(against, name)
-    players = [(agent, agent.params), (opponent, opponent.init(agent.agent.spec, seed))]
-    result = evaluation.match(name, players, games, seed)
+    opponent = agents.load(against, player.game)
+    players = [(player.agent, player.params), (opponent, opponent.init(player.spec, seed))]
+    result = evaluation.match(player.game, players, games, seed)
     counts = {"wins": result.wins, "draws": result.draws, "losses": result.losses}
     return {"games": games, "score": result.interval._asdict(), "against": against, **counts}
 
@@ -118,15 +142,17 @@ def _score_text(name: str, facts: dict[str, Any]) -> str:
     spread = f"({score['low']:.4f} to {score['high']:.4f}, 95 %)"
     alone = f"{name}: {score['estimate']:.4f} {spread} over {facts['games']} games"
     if "against" not in facts:
-        return alone
+        means = {key: value for key, value in facts.items() if isinstance(value, dict) and key != "score"}
+        lines = (f"  {key}: {m['estimate']:.4f} ({m['low']:.4f} to {m['high']:.4f})" for key, m in means.items())
+        return "\n".join([alone, *lines])
     counts = f"{facts['wins']} won, {facts['draws']} drawn, {facts['losses']} lost"
     return f"{alone} against {facts['against']}: {counts}"
 
 
-def _print_lines(found: Any, run: pathlib.Path, json: bool) -> None:
+def _print_lines(found: Any, run: str, json: bool) -> None:
     if json:
         print_json(
-            {"run": str(run), "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
+            {"run": run, "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
         )
         return
     for seat in found.seats:

@@ -38,6 +38,8 @@ class Score(NamedTuple):
     """[games, seats]"""
     cut: int
     """how many games were cut off"""
+    measures: dict[str, Interval]
+    """means of what the game itself counts; shares where it is yes or no"""
 
 
 class SeatMatch(NamedTuple):
@@ -84,7 +86,13 @@ def score(
     whole = interval(played.returns.mean(axis=1))
     seats = tuple(interval(returns) for returns in played.returns.T)
     cut = int(played.cut.sum())
-    return Score(games, whole.estimate, whole, seats, played.lengths, played.returns, cut)
+    measures = {name: _mean(values) for name, values in played.measures.items()}
+    return Score(games, whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
+
+
+def _mean(values: Array) -> Interval:
+    """The mean of numbers, or the share of yes among zeros and ones, which has an interval of its own."""
+    return wilson(int(values.sum()), len(values)) if np.isin(values, (0, 1)).all() else interval(values)
 
 
 def match(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ludus.agents import Agent
 from ludus.bridges import AnyPool, open_pool
+from ludus.pool import Pool
 from ludus.types import Array, Continuous, LudusError, Spec, Step, step_rows
 from ludus.words import CUT, PLAYING
 
@@ -36,6 +37,8 @@ class Played(NamedTuple):
     """[games] steps"""
     cut: Array
     """[games] whether the game was cut off"""
+    measures: dict[str, Array]
+    """[games] what the game itself counts, by its name"""
 
 
 def seated(agent: Agent, pool: AnyPool) -> Agent:
@@ -114,6 +117,9 @@ class Counts:
         self.total, self.steps = np.zeros((pool.rows, pool.spec.seats)), np.zeros(pool.rows, np.int64)
         self.returns, self.lengths = np.zeros((games, pool.spec.seats)), np.zeros(games, np.int64)
         self.cut = np.zeros(games, bool)
+        # What a game calls MEASURES are functions from its records [rows] to numbers.
+        self.pool, self.measured = pool, getattr(pool.game.rules, "MEASURES", {}) if isinstance(pool, Pool) else {}
+        self.measures = {name: np.zeros(games) for name in self.measured}
 
     def add(self, row_games: Array, step: Step, status: Array) -> Array:
         """Count a step; the answer is [rows] which games it ended."""
@@ -124,13 +130,16 @@ class Counts:
         numbers = row_games[counted]
         self.returns[numbers], self.lengths[numbers] = self.total[counted], self.steps[counted]
         self.cut[numbers] = status[counted] == CUT
+        for name, measure in self.measured.items():
+            self.measures[name][numbers] = measure(self.pool.states[counted])
         self.total[ended], self.steps[ended] = 0.0, 0
         self.done += len(numbers)
         return ended
 
     def played(self) -> Played:
         """The games that are done: all, or the first ones where game follows game in one row."""
-        return Played(self.returns[: self.done], self.lengths[: self.done], self.cut[: self.done])
+        measures = {name: values[: self.done] for name, values in self.measures.items()}
+        return Played(self.returns[: self.done], self.lengths[: self.done], self.cut[: self.done], measures)
 
 
 class Chair:

@@ -209,7 +209,9 @@ class Pool:
     def put(self, states: Array) -> Step:
         """Go on from other states of this game, one a row: a situation made up, or one that was kept."""
         if states.dtype != self.states.dtype or states.shape != self.states.shape:
-            raise LudusError(f"{self.game.name} wants {self.rows} of its own records, not {states.shape} {states.dtype}")
+            raise LudusError(
+                f"{self.game.name} wants {self.rows} of its own records, not {states.shape} {states.dtype}"
+            )
         self.states[:] = states
         self.kernel.see(self.states, self._rows, self._observations, 0, self.rows)
         self._step = None

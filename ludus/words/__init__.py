@@ -59,7 +59,8 @@ def _compiled(function: Function, **options: bool) -> Function:
     if compiled is function:
         return cast(Function, _like_compiled(function))
     # Fields of a record are of many widths. A rule that is called with a byte here and a word there would be compiled
-    # for each, and once more for every constant; so whole numbers are handed over in one width, and a big game compiles in half the time.
+    # for each, and once more for every constant; so whole numbers are handed over in one width, and a big game compiles
+    # in half the time.
     compiled.get_call_template = functools.partial(_widely, compiled.get_call_template)
     return cast(Function, compiled)
 

@@ -22,6 +22,12 @@ def new_rows(count: int, dtype: np.dtype[Any]) -> Array:
     return rows if compiling() else as_plain(rows)
 
 
+def table(rows: list[tuple[Any, ...]], **fields: Any) -> Array:
+    """A table of constants that rules read row by row: `table([(1, 2.5), …], kind=i8, number=f64)`."""
+    made = np.array(rows, list(fields.items()))
+    return made if compiling() else as_plain(made)
+
+
 def bare(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The same layout without ranges."""
     if dtype.names is None:

@@ -8,7 +8,12 @@ from ludus.agents.thinking import Thinker
 from ludus.games.balatro import actions, prices, trying
 from ludus.games.balatro.actions import SUBSETS
 from ludus.games.balatro.state import (
-    CASHING_OUT, CHOOSING_BLIND, JOKER, OPENING, PLAYING_HAND, STATE,
+    CASHING_OUT,
+    CHOOSING_BLIND,
+    JOKER,
+    OPENING,
+    PLAYING_HAND,
+    STATE,
 )  # fmt: skip
 from ludus.words import PLAYING, f64, kernel, record, rule, u8
 

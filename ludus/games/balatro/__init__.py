@@ -23,6 +23,14 @@ PARAMETERS = {
     "scale": number(1, 1e-9, 1000, "a factor of every required score"),
 }
 OBSERVATION = record(**observing.FIELDS)
+VARIANTS = ("balatro(scale=0.001, endless=yes)",)
+"""what is measured besides the plain game: runs that are long"""
+MEASURES = {
+    "ante 1 cleared": lambda states: states["furthest_ante"] > 1,
+    "ante": lambda states: states["furthest_ante"],
+    "won": lambda states: states["won"],
+}
+"""what is counted at the end of a run, besides its return"""
 BLINDS_IN_ALL, SUM_OF_ANTES = 24, 108
 WIN, PER_BLIND, SHAPED = range(3)
 

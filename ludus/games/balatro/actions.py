@@ -10,7 +10,7 @@ import numpy as np
 
 from ludus.games.balatro import deck, generation, holdings, prices, rounds, shop, using
 from ludus.games.balatro.state import (
-    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_CONSUMABLES, MOST_IN_HAND, MOST_IN_PACK, MOST_JOKERS, MOST_ON_SHELF,
+    BOSS, CASHING_OUT, MOST_CONSUMABLES, MOST_IN_HAND, MOST_IN_PACK, MOST_JOKERS, MOST_ON_SHELF,
     MOST_PACKS, MOST_PLAYED, MOST_VOUCHERS, OPENING, PLAYING_HAND, SHOPPING,
 )  # fmt: skip
 from ludus.games.balatro.tables import cards, vouchers

@@ -6,7 +6,7 @@ A pool keeps its order; what cannot be had now stays in it as a blank, and a dra
 import numpy as np
 
 from ludus.games.balatro import randomness
-from ludus.games.balatro.state import CONSUMABLE, JOKER, MOST_IN_PACK, NO_ITEM, PLAYING_CARD
+from ludus.games.balatro.state import CONSUMABLE, JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, jokers, packs, tags, vouchers
 from ludus.games.balatro.tables.rules import SHOWMAN
 from ludus.games.balatro.tables.streams import stream
@@ -22,8 +22,7 @@ _POOLS = (
 SIZE = np.array([len(pool) for pool in _POOLS])
 POOL = np.array([[*pool, *[0] * (SIZE.max() - len(pool))] for pool in _POOLS])
 INSTEAD = np.array(
-    [jokers.JOKER] * 4
-    + [consumables.STRENGTH, consumables.PLUTO, consumables.INCANTATION, vouchers.BLANK, tags.HANDY]
+    [jokers.JOKER] * 4 + [consumables.STRENGTH, consumables.PLUTO, consumables.INCANTATION, vouchers.BLANK, tags.HANDY]
 )
 """what a pool gives when it has nothing left"""
 

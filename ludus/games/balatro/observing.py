@@ -157,7 +157,7 @@ def move_quarter(rows, front, field):
 
 @rule
 def see_jokers(state, out):
-    """Of each of the 150 jokers: how many are owned, place, what it has gathered, edition, sell value; and whether it is
+    """Of each of the 150 jokers: how many are owned, place, what it has gathered, edition, sell value; whether it is
     offered, at what price, or in the open pack."""
     for index in range(jokers.JOKERS_IN_ALL):
         for field in range(8):

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from ludus.games.balatro import (
-    bosses, conditions, deck, deeds, generation, holdings, jokers, poker, randomness, scoring, tagging,
+    bosses, deck, generation, holdings, jokers, poker, randomness, scoring, tagging,
 )  # fmt: skip
 from ludus.games.balatro.state import (
-    BIG, BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SEED_LETTERS, SMALL,
+    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SEED_LETTERS, SMALL,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, tags, vouchers
 from ludus.games.balatro.tables import effects as e
@@ -23,9 +23,7 @@ WIN_ANTE = 8
 IDOL, MAIL, ANCIENT, CASTLE = stream("idol@"), stream("mail@"), stream("anc@"), stream("cas@")
 FIRST_SHUFFLE, SHUFFLE, CASH_OUT_SHUFFLE = stream("shuffle"), stream("nr@"), stream("cashout@")
 ORBITAL = stream("orbital")
-HOOK, BELL, HEART, ACORN, WHEEL = (
-    stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel")
-)
+HOOK, BELL, HEART, ACORN, WHEEL = (stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel"))
 PURPLE_TAROT = stream("Tarot8ba@")
 PERISHED, DISABLED = 1, 2
 """bits of why a joker is debuffed"""

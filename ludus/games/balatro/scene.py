@@ -111,6 +111,7 @@ CARD_WIDTH, CARD_HEIGHT = 78.0, 108.0
 LEFT, RIGHT, HAND_RIGHT = 222.0, 950.0, 862.0
 MIDDLE, CROWDED = (LEFT + RIGHT) / 2.0, 12
 """in a hand of more cards than this only their left edges are seen"""
+PLUS, MINUS, POINT, DOLLAR, ZERO, EXPONENT = (ord(letter) for letter in "+-.$0e")
 PLAIN_LIMIT = 1e9
 """numbers from here on are written with an exponent"""
 
@@ -149,7 +150,7 @@ def digits(shape, start, value):
         rest //= 10
         count += 1
     for place in range(start + count - 1, start - 1, -1):
-        shape.text[place] = 48 + value % 10
+        shape.text[place] = ZERO + value % 10
         value //= 10
     return start + count
 
@@ -162,17 +163,18 @@ def letters(shape, start, word):
 
 
 @rule
-def number(canvas, x, y, size, color, prefix, value):
-    """A float behind a letter (0 for none): 300, 1.5, 123456789, 1.23e26."""
+def number(canvas, x, y, width, size, color, prefix, value):
+    """A float behind a letter (0 for none), no wider than `width`: 300, 1.5, 123456789, 1.23e26."""
     shape = draw.add(canvas, draw.TEXT, x, y, 0.0, 0.0, size, 0.0, color)
     end = 0
     if value < 0.0:
-        shape.text[end] = 45
+        shape.text[end] = MINUS
         end += 1
     if prefix:
         shape.text[end] = prefix
         end += 1
     shape.letters = amount(shape, end, abs(value))
+    shape.size = min(size, width / (LETTER_WIDTH * shape.letters))
 
 
 @rule
@@ -193,7 +195,7 @@ def amount(shape, start, value):
         hundredths = 100
         exponent += 1
     end = fraction(shape, digits(shape, start, hundredths // 100), hundredths % 100, True)
-    shape.text[end] = 101
+    shape.text[end] = EXPONENT
     return digits(shape, end + 1, exponent)
 
 
@@ -202,11 +204,11 @@ def fraction(shape, start, hundredths, whole):
     """Write a point and two digits, without zeros at the end unless the whole of it is wanted."""
     if hundredths == 0 and not whole:
         return start
-    shape.text[start] = 46
-    shape.text[start + 1] = 48 + hundredths // 10
+    shape.text[start] = POINT
+    shape.text[start + 1] = ZERO + hundredths // 10
     if hundredths % 10 == 0 and not whole:
         return start + 2
-    shape.text[start + 2] = 48 + hundredths % 10
+    shape.text[start + 2] = ZERO + hundredths % 10
     return start + 3
 
 
@@ -235,13 +237,13 @@ def stat(canvas, x, y, width, height, color, label, prefix, value):
     """A box with a number and what it is."""
     draw.rect(canvas, x, y, width, height, BOX, 8.0)
     fitted(canvas, x + width / 2.0, y + 12.0, width, 11.0, GREY, label)
-    number(canvas, x + width / 2.0, y + 0.5 * height + 7.0, min(22.0, 0.52 * height), color, prefix, value)
+    number(canvas, x + width / 2.0, y + 0.5 * height + 7.0, width - 8.0, 22.0, color, prefix, value)
 
 
 @rule
 def price_tag(canvas, x, y, price):
     draw.rect(canvas, x - 21.0, y - 11.0, 42.0, 22.0, BOX, 8.0)
-    number(canvas, x, y, 15.0, GOLD, 36, float(price))
+    number(canvas, x, y, 38.0, 15.0, GOLD, DOLLAR, float(price))
 
 
 @rule
@@ -283,10 +285,10 @@ def paint_back(canvas, x, y, width, height):
 
 
 @rule
-def cross(canvas, x, y, width, height):
+def cross(canvas, x, y, radius):
     """What has no effect is crossed out."""
-    draw.line(canvas, x + 6.0, y + 6.0, x + width - 6.0, y + height - 6.0, 3.0, RED)
-    draw.line(canvas, x + 6.0, y + height - 6.0, x + width - 6.0, y + 6.0, 3.0, RED)
+    draw.line(canvas, x - radius, y - radius, x + radius, y + radius, 3.0, RED)
+    draw.line(canvas, x - radius, y + radius, x + radius, y - radius, 3.0, RED)
 
 
 @rule
@@ -294,71 +296,90 @@ def paint_card(canvas, x, y, unit, crowded, card, debuffed, chips):
     """A playing card, `unit` times its usual size; of a crowded one only what stands at its left edge."""
     width = CARD_WIDTH * unit
     height = CARD_HEIGHT * unit
+    column = x + (11.5 if crowded else 14.5) * unit
     paint_base(canvas, x, y, width, height, card.edition, TINTS[card.enhancement])
     if card.enhancement != cards.STONE:
         color = SUIT_COLORS[card.suit]
-        draw.text(canvas, x + 14.0 * unit, y + 17.0 * unit, 20.0 * unit, color, RANKS[card.rank])
-        pip(canvas, x + 14.0 * unit, y + 37.0 * unit, 7.5 * unit, card.suit, color)
+        fitted(canvas, column, y + 17.0 * unit, 19.0 * unit, 20.0 * unit, color, RANKS[card.rank])
+        pip(canvas, column, y + 37.0 * unit, 7.5 * unit, card.suit, color)
         if not crowded:
             pip(canvas, x + 46.0 * unit, y + 56.0 * unit, 18.0 * unit, card.suit, color)
     if card.seal:
-        draw.circle(canvas, x + 14.0 * unit, y + 58.0 * unit, 7.0 * unit, SEAL_COLORS[card.seal])
+        draw.circle(canvas, column, y + 58.0 * unit, 7.0 * unit, SEAL_COLORS[card.seal])
     if not crowded:
         fitted(canvas, x + 0.5 * width, y + 94.0 * unit, width, 12.0 * unit, INK, ENHANCEMENTS[card.enhancement])
         if chips:
-            number(canvas, x + 58.0 * unit, y + 16.0 * unit, 12.0 * unit, BLUE, 43, float(chips))
-    if debuffed:
-        cross(canvas, x, y, width, height)
+            number(canvas, x + 54.0 * unit, y + 16.0 * unit, 36.0 * unit, 12.0 * unit, BLUE, PLUS, float(chips))
+    if debuffed and crowded:
+        cross(canvas, column, y + 80.0 * unit, 6.0 * unit)
+    elif debuffed:
+        cross(canvas, x + 46.0 * unit, y + 56.0 * unit, 22.0 * unit)
 
 
 @rule
-def paint_joker(state, canvas, item, x, y, width, height):
+def paint_joker(state, canvas, item, x, y, width, height, owned):
     """A joker: its name, what it has gathered or looks for, edition, stickers and what it sells for."""
     middle = x + width / 2.0
-    low = height < 80.0
+    color = RARITY_COLORS[jokers.RARITY[item.number]]
     paint_base(canvas, x, y, width, height, item.edition, 0xC9C5BA if item.debuffed else 0xF6EEDD)
-    draw.rect(
-        canvas, x + 5.0, y + 4.0, width - 10.0, 3.0 if low else 6.0, RARITY_COLORS[jokers.RARITY[item.number]], 1.5
-    )
-    if low:
-        two_lines(canvas, middle, y + 6.0 + 0.27 * height, width - 8.0, 0.27 * height, INK, JOKER_NAMES, item.number)
+    if height < 80.0:
+        draw.rect(canvas, x + 5.0, y + 3.0, width - 10.0, 3.0, color, 1.5)
+        two_lines(canvas, middle, y + 6.0 + 0.27 * height, width - 8.0, 0.26 * height, INK, JOKER_NAMES, item.number)
+        gathered(state, canvas, item, x + 0.3 * width, y + height - 7.0, 8.0)
     else:
+        draw.rect(canvas, x + 5.0, y + 5.0, width - 10.0, 6.0, color, 3.0)
         two_lines(canvas, middle, y + 27.0, width - 10.0, 13.0, INK, JOKER_NAMES, item.number)
-        fitted(canvas, middle, y + height - 28.0, width - 12.0, 9.0, 0x7A4FB0, EDITIONS[item.edition])
-    size = 8.0 if low else 16.0
-    gathered(state, canvas, item, middle - (0.2 * width if low else 0.0), y + height - (7.0 if low else 50.0), size)
-    number(canvas, x + 0.8 * width, y + height - (7.0 if low else 13.0), 8.0 if low else 13.0, 0x9A6A00, 36,
-           float(prices.sell_value(state, item)))  # fmt: skip
+        if not gathered(state, canvas, item, middle, y + 0.54 * height, 16.0):
+            paint_hat(canvas, middle, y + 0.56 * height, color)
+        fitted(canvas, middle, y + height - 26.0, width - 12.0, 9.0, 0x7A4FB0, EDITIONS[item.edition])
+    edge = min(13.0, 0.2 * height)
+    if owned:
+        sells = float(prices.sell_value(state, item))
+        number(canvas, x + 0.79 * width, y + height - edge, 0.36 * width, edge, 0x9A6A00, DOLLAR, sells)
     for sticker in range(3):
         if (item.stickers >> sticker) & 1:
-            draw.circle(canvas, x + 9.0 + 9.0 * sticker, y + height - (5.0 if low else 13.0), 2.5 if low else 4.0,
-                        STICKER_COLORS[sticker])  # fmt: skip
-    if item.debuffed:
-        cross(canvas, x, y, width, height)
+            dot = x + (9.0 if height >= 80.0 else width - 26.0) + 9.0 * sticker
+            draw.circle(canvas, dot, y + height - edge if height >= 80.0 else y + 5.0, 3.5, STICKER_COLORS[sticker])
+    if item.debuffed and height < 80.0:
+        cross(canvas, x + 0.57 * width, y + height - 8.0, 4.0)
+    elif item.debuffed:
+        cross(canvas, middle, y + 0.56 * height, 0.2 * height)
+
+
+@rule
+def paint_hat(canvas, x, y, color):
+    """A fool's cap, in the colour of the joker's rarity."""
+    for horn in range(-1, 2):
+        draw.rect(canvas, x + 11.0 * horn - 6.0, y - 6.0, 12.0, 12.0, color, 0.0, 45.0)
+        draw.circle(canvas, x + 11.0 * horn, y - 11.0, 3.0, GOLD)
+    draw.rect(canvas, x - 17.0, y + 3.0, 34.0, 8.0, color, 3.0)
 
 
 @rule
 def gathered(state, canvas, item, x, y, size):
-    """What a joker has gathered, or which cards or hand it looks for."""
+    """What a joker has gathered, or which cards or hand it looks for; whether there is such a thing."""
     kind = GATHERS[item.number]
     if kind:
-        number(canvas, x, y, size, INK, kind if kind > 1 else 0, item.value)
+        number(canvas, x, y, 4.2 * size, size, INK, kind if kind > 1 else 0, item.value)
     if item.number == TO_DO_LIST:
         fitted(canvas, x, y, 4.2 * size, size, INK, HAND_NAMES[item.counter])
     elif item.number == MAIL:
         draw.text(canvas, x, y, size, INK, RANKS[state.mail_rank])
     elif item.number == IDOL:
         draw.text(canvas, x - 0.6 * size, y, size, INK, RANKS[state.idol_rank])
-        pip(canvas, x + 0.6 * size, y, 0.45 * size, state.idol_suit, SUIT_COLORS[state.idol_suit])
+        pip(canvas, x + 0.6 * size, y, 0.5 * size, state.idol_suit, SUIT_COLORS[state.idol_suit])
     elif item.number == ANCIENT:
-        pip(canvas, x, y, 0.45 * size, state.ancient_suit, SUIT_COLORS[state.ancient_suit])
-    elif item.number == CASTLE:
-        pip(canvas, x + 1.6 * size, y, 0.4 * size, state.castle_suit, SUIT_COLORS[state.castle_suit])
+        pip(canvas, x, y, 0.5 * size, state.ancient_suit, SUIT_COLORS[state.ancient_suit])
+    elif item.number == CASTLE and size > 10.0:
+        pip(canvas, x, y + 1.05 * size, 0.4 * size, state.castle_suit, SUIT_COLORS[state.castle_suit])
+    else:
+        return kind != 0
+    return True
 
 
 @rule
 def paint_consumable(canvas, item, x, y, width, height):
-    kind = (item.number >= consumables.FIRST_PLANET) + (item.number >= consumables.FIRST_SPECTRAL)
+    kind = int(item.number >= consumables.FIRST_PLANET) + int(item.number >= consumables.FIRST_SPECTRAL)
     color = KIND_COLORS[kind]
     middle = x + width / 2.0
     if height < 40.0:
@@ -387,13 +408,13 @@ def paint_consumable(canvas, item, x, y, width, height):
 
 
 @rule
-def paint_item(state, canvas, item, x, y, width, height):
+def paint_item(state, canvas, item, x, y, width, height, owned):
     if item.face_down:
         paint_back(canvas, x, y, width, height)
     elif item.kind == PLAYING_CARD:
         paint_card(canvas, x, y, height / CARD_HEIGHT, False, item, item.debuffed, 0)
     elif item.kind == JOKER:
-        paint_joker(state, canvas, item, x, y, width, height)
+        paint_joker(state, canvas, item, x, y, width, height, owned)
     else:
         paint_consumable(canvas, item, x, y, width, height)
 
@@ -407,7 +428,9 @@ def paint_grid(state, canvas, items, count, left, width, rows):
     start = left + (width - across * columns) / 2.0
     for place in range(count):
         x = start + across * (place % columns)
-        paint_item(state, canvas, items[place], x + 2.0, 10.0 + down * (place // columns), across - 4.0, 0.96 * down)
+        paint_item(
+            state, canvas, items[place], x + 2.0, 10.0 + down * (place // columns), across - 4.0, 0.96 * down, True
+        )
 
 
 @rule
@@ -427,9 +450,9 @@ def ratio(canvas, x, y, label, part, whole):
     """`jokers 2 / 5`"""
     draw.text(canvas, x - 14.0, y, 12.0, GREY, label)
     right = x + 3.2 * len(label) + 6.0
-    number(canvas, right, y, 12.0, WHITE, 0, float(part))
+    number(canvas, right, y, 20.0, 12.0, WHITE, 0, float(part))
     draw.text(canvas, right + 12.0, y, 12.0, GREY, b"/")
-    number(canvas, right + 24.0, y, 12.0, WHITE, 0, float(whole))
+    number(canvas, right + 24.0, y, 20.0, 12.0, WHITE, 0, float(whole))
 
 
 @rule
@@ -474,7 +497,7 @@ def paint_panel(state, canvas):
     stat(canvas, 18.0, 296.0, 88.0, 52.0, BLUE, b"hands", 0, float(state.hands_left if inside else state.hands))
     discards = state.discards_left if inside else state.discards
     stat(canvas, 114.0, 296.0, 88.0, 52.0, RED, b"discards", 0, float(discards))
-    stat(canvas, 18.0, 354.0, 184.0, 52.0, GOLD, b"money", 36, float(state.money))
+    stat(canvas, 18.0, 354.0, 184.0, 52.0, GOLD, b"money", DOLLAR, float(state.money))
     stat(canvas, 18.0, 412.0, 88.0, 52.0, WHITE, b"ante", 0, float(state.ante))
     stat(canvas, 114.0, 412.0, 88.0, 52.0, WHITE, b"round", 0, float(state.round))
     paint_tags(state, canvas)
@@ -493,22 +516,22 @@ def paint_last_hand(state, canvas):
     tally = state.tally
     fitted(canvas, 110.0, 217.0, 172.0, 16.0, WHITE, HAND_NAMES[state.last_hand])
     draw.text(canvas, 102.0, 235.0, 11.0, GREY, b"level")
-    number(canvas, 126.0, 235.0, 11.0, GREY, 0, float(tally.level))
-    number(canvas, 64.0, 265.0, 17.0, WHITE, 0, tally.chips)
-    number(canvas, 156.0, 265.0, 17.0, WHITE, 0, tally.mult)
+    number(canvas, 126.0, 235.0, 24.0, 11.0, GREY, 0, float(tally.level))
+    number(canvas, 64.0, 265.0, 76.0, 18.0, WHITE, 0, tally.chips)
+    number(canvas, 156.0, 265.0, 76.0, 18.0, WHITE, 0, tally.mult)
 
 
 @rule
 def paint_tags(state, canvas):
     """The tags that wait, the newest first, as many as there is room for; below them deck and stake."""
-    draw.text(canvas, 110.0, 476.0, 11.0, GREY, b"tags" if state.tag_count else b"no tags")
+    draw.text(canvas, 110.0, 476.0, 11.0, GREY, b"tags")
     shown = min(int(state.tag_count), 4)
     for place in range(shown):
         y = 490.0 + 15.0 * place
         draw.rect(canvas, 34.0, y - 7.0, 152.0, 14.0, BOX, 6.0)
         fitted(canvas, 110.0, y, 120.0, 10.0, GOLD, TAG_NAMES[state.tags[state.tag_count - 1 - place]])
     if state.tag_count > shown:
-        number(canvas, 110.0, 550.0, 10.0, GREY, 43, float(state.tag_count - shown))
+        number(canvas, 110.0, 550.0, 40.0, 10.0, GREY, PLUS, float(state.tag_count - shown))
     draw.text(canvas, 110.0, 564.0, 11.0, GREY, DECKS[state.deck])
     draw.text(canvas, 110.0, 579.0, 11.0, GREY, STAKES[state.stake])
 
@@ -535,7 +558,7 @@ def paint_hand(state, canvas):
 def paint_pile(state, canvas):
     for layer in range(3):
         paint_back(canvas, 876.0 + 3.0 * layer, 478.0 - 3.0 * layer, 62.0, 86.0)
-    number(canvas, 910.0, 578.0, 13.0, WHITE, 0, float(state.pile_count))
+    number(canvas, 910.0, 579.0, 60.0, 13.0, WHITE, 0, float(state.pile_count))
 
 
 @rule
@@ -568,8 +591,8 @@ def was_played(state):
     if state.hands_played == 0 or tally.hand != state.last_hand:
         return False
     for place in range(tally.count):
-        number = place_now(state, place)
-        if state.phase == PLAYING_HAND and number >= 0 and not state.cards[number].flags & cards.PLAYED_THIS_ANTE:
+        now = place_now(state, place)
+        if state.phase == PLAYING_HAND and now >= 0 and not state.cards[now].flags & cards.PLAYED_THIS_ANTE:
             return False
     return True
 
@@ -580,19 +603,19 @@ def paint_last_cards(state, canvas, y):
     tally = state.tally
     played = was_played(state)
     if played:
-        draw.text(canvas, MIDDLE - 60.0, y - 36.0, 16.0, WHITE, HAND_NAMES[state.last_hand])
-        number(canvas, MIDDLE + 60.0, y - 36.0, 20.0, GOLD, 43, tally.score)
+        draw.text(canvas, MIDDLE - 60.0, y - 36.0, 18.0, WHITE, HAND_NAMES[state.last_hand])
+        number(canvas, MIDDLE + 80.0, y - 36.0, 140.0, 20.0, GOLD, PLUS, tally.score)
     else:
         draw.text(canvas, MIDDLE, y - 36.0, 16.0, GREY, b"discarded")
     left = MIDDLE - 39.0 * tally.count
     for place in range(tally.count):
-        number_now = place_now(state, place)
+        now = place_now(state, place)
         x = left + 78.0 * place + 5.0
         lift = 14.0 if played and (tally.scoring >> place) & 1 and not tally.refused else 0.0
-        if number_now < 0:
+        if now < 0:
             draw.rect(canvas, x, y - lift, 68.0, 94.0, RIM, 7.0)
         else:
-            card = state.cards[number_now]
+            card = state.cards[now]
             paint_card(canvas, x, y - lift, 0.87, False, card, card.flags & cards.DEBUFFED, card.chips)
         if lift > 0.0:
             draw.line(canvas, x + 10.0, y + 92.0, x + 58.0, y + 92.0, 4.0, GOLD)
@@ -622,15 +645,18 @@ def paint_blind(state, canvas, x, y, blind):
     fitted(canvas, middle, y + (32.0 if blind == BOSS else 40.0), 200.0, 22.0, WHITE, BLIND_NAMES[row])
     fitted(canvas, middle, y + 56.0, 204.0, 13.0, WHITE, EFFECTS[row])
     draw.text(canvas, middle, y + 92.0, 12.0, GREY, b"score to reach")
-    number(canvas, middle, y + 116.0, 26.0, RED, 0, asked(state, blind))
+    number(canvas, middle, y + 116.0, 200.0, 26.0, RED, 0, asked(state, blind))
     draw.text(canvas, middle - 18.0, y + 146.0, 13.0, GREY, b"pays")
-    number(canvas, middle + 16.0, y + 146.0, 15.0, GOLD, 36, float(blinds.PAYS[row]))
-    if blind != BOSS:
+    unpaid = blind == SMALL and state.stake >= decks.RED_STAKE
+    number(canvas, middle + 16.0, y + 146.0, 30.0, 15.0, GOLD, DOLLAR, 0.0 if unpaid else float(blinds.PAYS[row]))
+    if state.blind <= blind < BOSS:
         tag = state.offered_tags[blind]
         draw.text(canvas, middle, y + 172.0, 12.0, GREY, b"skip it for")
         fitted(canvas, middle, y + 190.0, 200.0, 14.0, WHITE, TAG_NAMES[tag])
         if tags.EFFECT[tag] == tags.ORBITAL:
             fitted(canvas, middle, y + 205.0, 200.0, 11.0, GREY, HAND_NAMES[state.orbital_hands[blind]])
+    elif blind == BOSS:
+        draw.text(canvas, middle, y + 178.0, 12.0, GREY, b"cannot be skipped")
     if blind == state.blind:
         draw.text(canvas, middle, y + 226.0, 16.0, GOLD, b"NEXT")
     elif blind < state.blind:
@@ -639,11 +665,11 @@ def paint_blind(state, canvas, x, y, blind):
 
 @rule
 def paint_pay(state, canvas):
-    draw.rect(canvas, MIDDLE - 150.0, 340.0, 300.0, 96.0, PANEL, 12.0)
-    draw.text(canvas, MIDDLE, 362.0, 15.0, WHITE, b"The blind is beaten")
-    number(canvas, MIDDLE, 400.0, 34.0, GOLD, 36, float(state.pay))
+    draw.rect(canvas, MIDDLE - 150.0, 370.0, 300.0, 92.0, PANEL, 12.0)
+    draw.text(canvas, MIDDLE, 390.0, 15.0, WHITE, b"The blind is beaten")
+    number(canvas, MIDDLE, 428.0, 280.0, 34.0, GOLD, DOLLAR, float(state.pay))
     if state.tally.count:
-        paint_last_cards(state, canvas, 222.0)
+        paint_last_cards(state, canvas, 262.0)
 
 
 @rule
@@ -652,12 +678,12 @@ def paint_shop(state, canvas):
     draw.text(canvas, LEFT + 46.0, 176.0, 24.0, WHITE, b"SHOP")
     draw.rect(canvas, LEFT, 200.0, 92.0, 62.0, GREEN, 10.0)
     draw.text(canvas, LEFT + 46.0, 217.0, 15.0, WHITE, b"reroll")
-    number(canvas, LEFT + 46.0, 241.0, 22.0, WHITE, 36, float(shop.reroll_price(state)))
+    number(canvas, LEFT + 46.0, 241.0, 84.0, 22.0, WHITE, DOLLAR, float(shop.reroll_price(state)))
     draw.rect(canvas, LEFT + 104.0, 152.0, 624.0, 150.0, RIM, 10.0)
     for place in range(state.shelf_count):
         item = state.shelf[place]
         x = MIDDLE + 52.0 - 55.0 * state.shelf_count + 110.0 * place + 15.0
-        paint_item(state, canvas, item, x, 158.0, 80.0, 110.0)
+        paint_item(state, canvas, item, x, 158.0, 80.0, 110.0, False)
         price_tag(canvas, x + 40.0, 284.0, prices.price(state, item))
     draw.rect(canvas, LEFT, 310.0, 470.0, 150.0, RIM, 10.0)
     count = int(state.offered_vouchers)
@@ -696,23 +722,25 @@ def paint_pack(state, canvas):
     """The cards of an open pack."""
     fitted(canvas, MIDDLE, 172.0, 300.0, 20.0, WHITE, PACK_NAMES[state.pack_kind, 0])
     draw.text(canvas, MIDDLE - 20.0, 200.0, 14.0, GREY, b"choose")
-    number(canvas, MIDDLE + 16.0, 200.0, 16.0, GOLD, 0, float(state.picks_left))
+    number(canvas, MIDDLE + 16.0, 200.0, 20.0, 16.0, GOLD, 0, float(state.picks_left))
     for place in range(state.pack_count):
         x = MIDDLE - 55.0 * state.pack_count + 110.0 * place + 10.0
-        paint_item(state, canvas, state.pack[place], x, 232.0, 90.0, 124.0)
+        paint_item(state, canvas, state.pack[place], x, 232.0, 90.0, 124.0, False)
 
 
 @rule
 def paint_levels(state, canvas):
     """The levels of the poker hands that one knows of."""
+    shown = 0
     for hand in range(hands.HANDS):
         if hand < hands.SECRET and state.plays[hand] == 0:
             continue
-        x = LEFT + 161.0 * (hand % 4)
-        y = 484.0 + 34.0 * (hand // 4)
+        x = LEFT + 161.0 * (shown % 4)
+        y = 484.0 + 34.0 * (shown // 4)
+        shown += 1
         draw.rect(canvas, x, y, 155.0, 28.0, RIM, 8.0)
         draw.circle(canvas, x + 16.0, y + 14.0, 11.0, GOLD if state.levels[hand] > 1 else GREY)
-        number(canvas, x + 16.0, y + 14.0, 13.0, INK, 0, float(state.levels[hand]))
+        number(canvas, x + 16.0, y + 14.0, 20.0, 13.0, INK, 0, float(state.levels[hand]))
         fitted(canvas, x + 90.0, y + 14.0, 118.0, 14.0, WHITE, HAND_NAMES[hand])
 
 

@@ -177,11 +177,11 @@ def score_joker(state, index):
     if joker.debuffed:
         return
     if joker.edition != cards.POLYCHROME:
-        apply_edition(state, joker.edition, index, 255)
+        apply_edition(state, joker.edition, index, -1)
     jokers.act(state, index, e.MAIN, -1)
     jokers.react(state, index)
     if joker.edition == cards.POLYCHROME:
-        apply_edition(state, joker.edition, index, 255)
+        apply_edition(state, joker.edition, index, -1)
 
 
 @rule
@@ -191,7 +191,7 @@ def finish(state):
     if state.owned_vouchers[OBSERVATORY]:
         for index in range(state.consumable_count):
             if state.consumables[index].number == consumables.PLANET_OF[tally.hand]:
-                jokers.operate(state, e.XMULT, 1.5, BY_PLANET, 255)
+                jokers.operate(state, e.XMULT, 1.5, BY_PLANET, -1)
     if state.deck == decks.PLASMA:
         half = np.floor((tally.chips + tally.mult) / 2.0)
         tally.chips = half

@@ -22,7 +22,9 @@ def enter(state):
     state.phase = SHOPPING
     state.rerolls = 0
     state.free_rerolls = holdings.passive(state, e.FREE_REROLLS)
-    state.reroll_base = max(0, FIRST_REROLL - 2 * (state.owned_vouchers[REROLL_SURPLUS] + state.owned_vouchers[REROLL_GLUT]))
+    state.reroll_base = max(
+        0, FIRST_REROLL - 2 * (state.owned_vouchers[REROLL_SURPLUS] + state.owned_vouchers[REROLL_GLUT])
+    )
     if tagging.take(state, tags.FREE_REROLLS) >= 0:
         state.reroll_base = 0
     state.shelf_count = 0
@@ -91,7 +93,9 @@ def reroll(state):
 def fits(state, item):
     """Whether there is room for a thing."""
     if item.kind == JOKER:
-        return holdings.joker_room(state) + (item.edition == cards.NEGATIVE) > 0 and state.joker_count < len(state.jokers)
+        return holdings.joker_room(state) + (item.edition == cards.NEGATIVE) > 0 and state.joker_count < len(
+            state.jokers
+        )
     if item.kind == CONSUMABLE:
         return holdings.consumable_room(state) > 0
     return state.card_count < len(state.cards)
@@ -136,7 +140,9 @@ def buy(state, place):
 @rule
 def can_buy_and_use(state, place):
     item = state.shelf[place]
-    return item.kind == CONSUMABLE and affordable(state, prices.price(state, item)) and using.usable(state, item.number, 0)
+    return (
+        item.kind == CONSUMABLE and affordable(state, prices.price(state, item)) and using.usable(state, item.number, 0)
+    )
 
 
 @rule

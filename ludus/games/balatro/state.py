@@ -28,8 +28,8 @@ the order in which things came to be, in which chance counts them; `value` and `
 
 TALLY = record(
     chips=f64, mult=f64, score=f64, level=i16, dollars=i16, operations=i16, limit=i16, contains=u16, hand=u8,
-    scoring=u8, refused=u8, boss_acted=u8, lucky=u8, dry=u8, done_by=u8, done_on=u8, count=i8, cards=(u8, MOST_PLAYED),
-    broken=u8, changed=u8, fixed=u16, fixed_to=u16, misprint=i8,
+    scoring=u8, refused=u8, boss_acted=u8, lucky=u8, dry=u8, done_by=i16, done_on=i16, count=i8,
+    cards=(u8, MOST_PLAYED), broken=u8, changed=u8, fixed=u16, fixed_to=u16, misprint=i8,
 )  # fmt: skip
 """the hand that is scored. `contains` are bits of poker hands; `scoring`, `broken` and `changed` bits of played cards;
 only `limit` operations are carried out, so that a score can be watched as it builds up; rolls in `fixed` do not roll;

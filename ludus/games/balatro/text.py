@@ -27,6 +27,7 @@ from ludus.games.balatro.scene import (
 from ludus.games.balatro.state import BOSS, CASHING_OUT, JOKER, PLAYING_CARD, PLAYING_HAND
 from ludus.games.balatro.tables import blinds, cards, consumables, hands, jokers, packs, tags, vouchers
 from ludus.words import OVER, PLAYING
+from ludus.words.rows import as_plain, compiling
 
 SUIT_SIGNS, STICKERS = "♣♦♥♠", ("eternal", "perishable", "rental")
 HIDDEN = "??"
@@ -42,7 +43,8 @@ def amount(value: float) -> str:
     if not math.isfinite(value):
         return f"{value}"
     if abs(value) >= 1e9 - 0.5:
-        return f"{value:.2e}".replace("e+", "e")
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}e{int(exponent)}"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
@@ -78,7 +80,9 @@ def _listed(title: str, things: Iterable[str]) -> str:
 
 
 def _first(state: Any, field: str, count: str) -> Iterator[Any]:
-    return iter(state[field][: int(state[count])])
+    """The first things of a field; as records that the rules of prices can read, compiled or not."""
+    things = state[field][: int(state[count])]
+    return iter(things if compiling() or things.dtype.names is None else as_plain(things))
 
 
 def _noted(name: str, notes: Iterable[str]) -> str:

@@ -40,6 +40,11 @@ def drawn(states, row=0):
     return canvas[0]
 
 
+def looks_like(states, canvas):
+    """Whether the picture is this one; only its answer is for an assertion, which would print all bytes of both."""
+    return drawn(states)["shapes"].tolist() == canvas["shapes"].tolist()
+
+
 def words(canvas):
     shapes = canvas["shapes"][: canvas["count"]]
     return [bytes(s["text"][: s["letters"]]).decode() for s in shapes if s["kind"] == TEXT]
@@ -102,7 +107,7 @@ def full(phase):
 def test_numbers_are_short_and_whole(value, written):
     for prefix in (0, ord("$")):
         canvas = new_canvas()
-        number(canvas[0], 1.0, 2.0, 3.0, 4, prefix, value)
+        number(canvas[0], 1.0, 2.0, 99.0, 3.0, 4, prefix, value)
         sign = "-" if written.startswith("-") else ""
         assert words(canvas[0]) == [f"{sign}{'$' if prefix else ''}{written.removeprefix('-')}"]
 
@@ -130,9 +135,9 @@ def test_the_fullest_table_stays_inside_the_frame(phase, status):
 
 def test_looking_changes_nothing():
     states = full(PLAYING_HAND)
-    before = states.tobytes()
+    before = states.copy()
     drawn(states)
-    assert states.tobytes() == before
+    assert np.array_equal(states, before)
 
 
 def test_the_pile_and_what_lies_face_down_are_not_seen():
@@ -140,9 +145,9 @@ def test_the_pile_and_what_lies_face_down_are_not_seen():
     give(states, "jokers", 3, kind=JOKER, number=[1, 2, 3], face_down=[0, 1, 1])
     states[0]["cards"]["flags"][:3] = cards.FACE_DOWN
     states[0]["cards"]["flags"][2] |= cards.SELECTED
-    picture = drawn(states).tobytes()
+    picture = drawn(states)
     states[0]["pile"][:44] = states[0]["pile"][:44][::-1].copy()
-    assert drawn(states).tobytes() == picture
+    assert looks_like(states, picture)
     hidden = states[0]["cards"][:3]
     hidden["rank"], hidden["suit"], hidden["enhancement"], hidden["edition"], hidden["seal"] = 12, 3, 4, 1, 2
     hidden["flags"] |= cards.DEBUFFED
@@ -150,16 +155,16 @@ def test_the_pile_and_what_lies_face_down_are_not_seen():
     behind = states[0]["jokers"][1:3]
     behind["number"], behind["edition"], behind["stickers"], behind["debuffed"], behind["value"] = 77, 2, 3, 1, 9
     behind["sell_value"] = 5
-    assert drawn(states).tobytes() == picture
+    assert looks_like(states, picture)
     states[0]["cards"]["rank"][3] = 12
-    assert drawn(states).tobytes() != picture
+    assert not looks_like(states, picture)
 
 
 def test_another_seed_and_other_dice_are_not_seen():
     states = table(SHOPPING)
-    picture = drawn(states).tobytes()
+    picture = drawn(states)
     states["seed_text"], states["seed_hash"], states["streams"], states["key"] = 65, 0.5, 0.25, 9
-    assert drawn(states).tobytes() == picture
+    assert looks_like(states, picture)
 
 
 @pytest.mark.parametrize("phase", PHASES)

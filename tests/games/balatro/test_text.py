@@ -147,6 +147,6 @@ def test_what_lies_face_down_and_the_pile_are_not_told():
 def test_words_and_picture_write_numbers_alike(value):
     for signed in (value, -value) if value else (value,):
         canvas = new_canvas()
-        number(canvas[0], 0.0, 0.0, 1.0, 0, 0, signed)
+        number(canvas[0], 0.0, 0.0, 99.0, 1.0, 0, 0, signed)
         shape = canvas[0]["shapes"][0]
         assert bytes(shape["text"][: shape["letters"]]).decode() == amount(signed)

@@ -1,4 +1,4 @@
-"""Tarots, planets and spectral cards: how many cards of the hand they are used on, what they do, and with what number."""
+"""Tarots, planets and spectral cards: on how many cards of the hand they are used, what they do, with what number."""
 
 import numpy as np
 

@@ -25,6 +25,8 @@ from ludus.games.balatro.tables.effects import (
     blind, cash_out, contains, destroyed, discard, discarded, enhanced, first_draw, held, held_again, main, owned,
     pack_opened, pack_skipped, ranks, react, reroll, round_end, scored, shop_exit, sold, sold_self, suit, used,
 )  # fmt: skip
+from ludus.words import f64, i8, i16, i32
+from ludus.words.rows import table
 
 COMMON, UNCOMMON, RARE, LEGENDARY = 1, 2, 3, 4
 NEVER = -1e9
@@ -214,11 +216,10 @@ RARITY, PRICE, GATE = (np.array([row[column] for row in ROWS], np.int64) for col
 START, ENDS = (np.array([row[column] for row in ROWS], np.float64) for column in (6, 7))
 COPIED, CAN_BE_ETERNAL, CAN_PERISH = (np.array([letter not in row.lacks for row in ROWS]) for letter in "bep")
 
-EFFECTS = np.array(
+EFFECTS = table(
     [(e.when, *e.condition, e.does, e.number, e.per, e.plus, e.stream, e.odds, e.source)
      for row in ROWS for e in row.effects],
-    [("when", np.int8), ("condition", np.int8), ("about", np.int32), ("does", np.int8), ("number", np.float64),
-     ("per", np.int8), ("plus", np.float64), ("stream", np.int16), ("odds", np.int16), ("source", np.int16)],
+    when=i8, condition=i8, about=i32, does=i8, number=f64, per=i8, plus=f64, stream=i16, odds=i16, source=i16,
 )  # fmt: skip
 """all effects of all jokers, one joker's after the other's"""
 LAST = np.cumsum([len(row.effects) for row in ROWS])
