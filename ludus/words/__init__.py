@@ -55,7 +55,7 @@ def kernel(function: Function) -> Function:
 
 def _compiled(function: Function, **options: bool) -> Function:
     jit: Any = njit
-    compiled = jit(nogil=True, error_model="numpy", **options)(function)
+    compiled = jit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if compiled is function:
         return cast(Function, _like_compiled(function))
     # Fields of a record are of many widths. A rule that is called with a byte here and a word there would be compiled

@@ -1,9 +1,9 @@
 """Packs: five kinds in three sizes, what they show, what is picked, and the hand that is dealt for some of them."""
 
 import pytest
+from joker_table import own
 from table import Table
 
-from ludus.games.balatro import holdings
 from ludus.games.balatro.state import CONSUMABLE, JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import cards, consumables, hands, jokers, packs
 
@@ -20,9 +20,7 @@ IDS = [row[0] for row in KINDS]
 
 def in_shop(*keys, seed="7LB2WVPK"):
     """In the first shop, with a hundred dollars."""
-    table = Table(seed).own(*keys)
-    holdings.refresh(table.state)
-    return table.deal("AS", required=1).do("play 1", "cash out").set(money=100)
+    return own(Table(seed), *keys).deal("AS", required=1).do("play 1", "cash out").set(money=100)
 
 
 def opened(name, *keys, **more):
@@ -103,6 +101,13 @@ def test_a_joker_needs_room_unless_it_is_negative():
     table["pack"][1]["edition"] = cards.NEGATIVE
     assert picks(table.set()) == {"pick 2"}
     assert table.do("pick 2").owned()[5] == "j_half"
+
+
+def test_there_is_an_end_to_negative_jokers():
+    table = opened("Buffoon normal")
+    own(table, *["j_joker"] * 24, edition=cards.NEGATIVE)
+    lay(table, "j_egg")["pack"][0]["edition"] = cards.NEGATIVE
+    assert picks(table.set()) == set()
 
 
 @pytest.mark.parametrize(("name", "choose"), [("Celestial normal", 1), ("Celestial jumbo", 1), ("Celestial mega", 2)])

@@ -1,9 +1,9 @@
 """The twelve planets: each raises its hand by a level, and some jokers and vouchers look at them."""
 
 import pytest
+from joker_table import own
 from table import Table
 
-from ludus.games.balatro import holdings
 from ludus.games.balatro.tables import consumables, hands
 
 # At level 2, with the chips of the cards: (10 + 15 + 11 + 11) x (2 + 1) for a pair of aces.
@@ -79,9 +79,7 @@ def test_constellation_grows_by_planets_and_by_nothing_else():
 
 
 def test_a_copy_of_constellation_multiplies_and_does_not_grow():
-    table = Table().own("j_blueprint", "j_constellation")
-    holdings.refresh(table.state)
-    table.keep("c_pluto").do("use consumable 1")
+    table = own(Table(), "j_blueprint", "j_constellation").keep("c_pluto").do("use consumable 1")
     assert (table.value(0), table.value(1)) == (0.0, pytest.approx(1.1))
     assert play_all(table.deal("AS")) == 62  # 26 x 2 x 1.1 x 1.1
 

@@ -1,9 +1,9 @@
 """The 18 spectral cards: strong, and nearly all at a price."""
 
 import pytest
+from joker_table import own
 from table import Table
 
-from ludus.games.balatro import holdings
 from ludus.games.balatro.tables import cards, consumables, jokers
 
 HAND = "KS QS JH 9H 8D 6D 4C 2C"
@@ -15,13 +15,6 @@ OF_ROOM = "wraith soul"
 
 def fields(table, field, count=8):
     return [int(value) for value in table["cards"][field][:count]]
-
-
-def own(table, *keys, **marks):
-    """Own jokers that know of each other."""
-    table.own(*keys, **marks)
-    holdings.refresh(table.state)
-    return table
 
 
 def uses(table, key):

@@ -1,9 +1,9 @@
 """The 22 tarots: on how many cards they are used, and what they do to cards, money and room."""
 
 import pytest
+from joker_table import own
 from table import Table
 
-from ludus.games.balatro import holdings
 from ludus.games.balatro.tables import cards, consumables, jokers
 
 HAND = "KS QS JH 9H 8D 6D 4C 2C"
@@ -56,7 +56,8 @@ def test_eight_tarots_enhance(key, enhancement, most):
 
 
 def test_a_new_enhancement_takes_the_place_of_the_old_one():
-    table = Table().keep("c_justice").deal("KS", enhancement=cards.BONUS, seal=cards.RED_SEAL).do("use consumable 1 on 1")
+    table = Table().keep("c_justice").deal("KS", enhancement=cards.BONUS, seal=cards.RED_SEAL)
+    table.do("use consumable 1 on 1")
     assert (fields(table, "enhancement", 1), fields(table, "seal", 1)) == ([cards.GLASS], [cards.RED_SEAL])
 
 
@@ -73,7 +74,7 @@ def test_strength_goes_one_rank_up_and_round():
 
 def test_the_hanged_man_destroys_for_good():
     table = Table().keep("c_hanged_man").deal(HAND).do("use consumable 1 on 1,3")
-    assert table.hand() == "QS 9H 8D 6D 4C 2C".split()
+    assert table.hand() == ["QS", "9H", "8D", "6D", "4C", "2C"]
     assert (table["card_count"], table["pile_count"]) == (50, 44)
 
 
@@ -111,9 +112,8 @@ def test_the_fool_repeats_the_last_tarot_or_planet():
     table = Table().keep("c_hermit", "c_fool")
     assert "use consumable 2" not in table.legal
     assert table.do("use consumable 1", "use consumable 1").kept() == ["c_hermit"]
-    assert table.set(consumable_count=0).keep("c_pluto", "c_fool").do("use consumable 1", "use consumable 1").kept() == [
-        "c_pluto"
-    ]
+    table.set(consumable_count=0).keep("c_pluto", "c_fool")
+    assert table.do("use consumable 1", "use consumable 1").kept() == ["c_pluto"]
 
 
 def test_the_fool_is_not_repeated_and_forgets_no_tarot_for_a_spectral_card():
@@ -157,8 +157,7 @@ def test_the_wheel_of_fortune_turns_one_in_four():
 
 
 def test_the_wheel_turns_for_sure_with_two_oops_and_chooses_a_joker_without_edition():
-    table = Table().own("j_joker", edition=cards.HOLO).own("j_oops", "j_oops").keep("c_wheel_of_fortune")
-    holdings.refresh(table.state)
+    table = own(Table().own("j_joker", edition=cards.HOLO), "j_oops", "j_oops").keep("c_wheel_of_fortune")
     editions = sorted(int(joker["edition"]) > 0 for joker in table.do("use consumable 1")["jokers"][:3])
     assert (editions, table["jokers"][0]["edition"]) == ([False, True, True], cards.HOLO)
 
