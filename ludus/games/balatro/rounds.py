@@ -7,6 +7,7 @@ import numpy as np
 from ludus.games.balatro import (
     bosses, deck, generation, holdings, jokers, poker, randomness, scoring, tagging,
 )  # fmt: skip
+from ludus.games.balatro.bosses import DISABLED, PERISHED
 from ludus.games.balatro.state import (
     BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SEED_LETTERS, SMALL,
 )  # fmt: skip
@@ -25,8 +26,6 @@ FIRST_SHUFFLE, SHUFFLE, CASH_OUT_SHUFFLE = stream("shuffle"), stream("nr@"), str
 ORBITAL = stream("orbital")
 HOOK, BELL, HEART, ACORN, WHEEL = (stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel"))
 PURPLE_TAROT = stream("Tarot8ba@")
-PERISHED, DISABLED = 1, 2
-"""bits of why a joker is debuffed"""
 SEED_MONEY, MONEY_TREE = vouchers.KEYS.index("v_seed_money"), vouchers.KEYS.index("v_money_tree")
 
 
@@ -219,8 +218,8 @@ def select_blind(state):
     state.round += 1
     state.score = 0.0
     state.required = required_score(state)
-    state.hands_left = max(1, state.hands + holdings.passive(state, e.HANDS))
-    state.discards_left = max(0, state.discards + holdings.passive(state, e.DISCARDS))
+    state.hands_left = bosses.hands_of_round(state)
+    state.discards_left = bosses.discards_of_round(state)
     state.hands_played = 0
     state.discards_used = 0
     state.disabled = 0
@@ -242,14 +241,14 @@ def select_blind(state):
 
 @rule
 def meet_blind(state):
-    """What a boss does at once."""
-    if state.blind == BOSS and state.rules & CHICOT:
-        bosses.disable(state)
+    """What a boss does at once; Chicot gives back what it took."""
     effect = deck.boss_effect(state)
     if effect == blinds.NO_DISCARDS:
         state.discards_left = 0
     elif effect == blinds.ONE_HAND:
         state.hands_left = 1
+    if state.rules & CHICOT:
+        bosses.disable(state)
     elif effect == blinds.HIDE_JOKERS:
         hide_jokers(state)
 
@@ -298,12 +297,12 @@ def draw_hand(state):
         number = deck.draw_card(state)
         if comes_face_down(state, effect, state.cards[number], begun):
             state.cards[number].flags |= cards.FACE_DOWN
-    state.fish = 0
     deck.sort_hand(state)
     if effect == blinds.FORCE_CARD:
         force_card(state)
-    elif effect == blinds.DISABLE_JOKER:
+    elif effect == blinds.DISABLE_JOKER and (state.fish or not begun):
         disable_joker(state)
+    state.fish = 0
 
 
 @rule

@@ -33,6 +33,7 @@ def enter(state):
     while tagging.take(state, tags.EXTRA_VOUCHER) >= 0 and state.offered_vouchers < MOST_VOUCHERS:
         state.vouchers[state.offered_vouchers] = generation.draw_voucher(state, generation.VOUCHER_FROM_TAG)
         state.offered_vouchers += 1
+        state.tag_vouchers += 1
     for place in range(MOST_PACKS):
         state.packs[place] = generation.draw_pack(state)
         state.packs_free[place] = 0
@@ -157,12 +158,15 @@ def buy_and_use(state, place):
 def buy_voucher(state, place):
     voucher = int(state.vouchers[place])
     state.money -= prices.voucher_price(state)
+    state.tag_vouchers -= place >= state.offered_vouchers - state.tag_vouchers
     state.offered_vouchers -= 1
     for index in range(place, state.offered_vouchers):
         state.vouchers[index] = state.vouchers[index + 1]
     rounds.redeem(state, voucher)
     if vouchers.EFFECT[voucher] == vouchers.SHELF:
         fill_shelf(state)
+    elif vouchers.EFFECT[voucher] == vouchers.REROLL_COST:
+        state.reroll_base = max(0, state.reroll_base + int(vouchers.NUMBER[voucher]))
 
 
 @rule
@@ -267,7 +271,8 @@ def leave(state):
     jokers.fire(state, e.SHOP_EXIT, -1)
     state.shelf_count = 0
     state.offered_packs = 0
-    state.offered_vouchers = min(state.offered_vouchers, 1)
+    state.offered_vouchers -= state.tag_vouchers
+    state.tag_vouchers = 0
     rounds.next_blind(state)
     use_tags(state)
 
