@@ -100,7 +100,8 @@ def met_by_play(state, kind, about, joker):
         return state.hands_played == 0 and tally.count == 1
     if kind == e.FIRST_SINGLE_SIX:
         card = state.cards[tally.cards[0]]
-        return state.hands_played == 0 and tally.count == 1 and card.rank == SIX and card.enhancement != STONE
+        first = state.hands_played == 0 and tally.count == 1 and not tally.refused
+        return first and card.rank == SIX and card.enhancement != STONE
     if kind == e.ACE_AND_STRAIGHT:
         return tally.contains & (1 << STRAIGHT) != 0 and ace_scores(state)
     if kind == e.POOR:

@@ -1,5 +1,7 @@
 """What jokers do that is more than a sum: create, destroy, copy, level up."""
 
+import numpy as np
+
 from ludus.games.balatro import bosses, deck, generation, holdings, randomness
 from ludus.games.balatro.prices import sell_value
 from ludus.games.balatro.state import MOST_CONSUMABLES
@@ -172,7 +174,7 @@ def duplicate_joker(state, index):
     """Invisible Joker, when it is sold after two rounds: a copy of another joker."""
     if state.jokers[index].value < 2.0 or state.joker_count < 2:
         return
-    allowed = ((1 << state.joker_count) - 1) & ~(1 << index)
+    allowed = ((1 << np.int64(state.joker_count)) - 1) & ~(1 << index)
     nth = randomness.below(state, INVISIBLE, state.joker_count - 1)
     holdings.copy_joker(state, holdings.nth_born(state.jokers, state.joker_count, allowed, nth))
 
@@ -183,7 +185,7 @@ def copy_consumable(state):
     count = state.consumable_count
     if count and count < MOST_CONSUMABLES:
         nth = randomness.below(state, PERKEO, count)
-        place = holdings.nth_born(state.consumables, count, (1 << count) - 1, nth)
+        place = holdings.nth_born(state.consumables, count, (1 << np.int64(count)) - 1, nth)
         state.consumables[count] = state.consumables[place]
         state.born += 1
         state.consumables[count].born = state.born

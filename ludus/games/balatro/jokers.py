@@ -15,9 +15,9 @@ def fire(state, when, subject):
     """All jokers act at a moment, `subject` being the card it is about."""
     index = 0
     while index < state.joker_count:
-        before = state.joker_count
+        born = state.jokers[index].born
         act(state, index, when, subject)
-        if state.joker_count >= before:  # else this one is gone, and another stands in its place
+        if state.jokers[index].born == born:  # else one is gone, and another stands in its place
             index += 1
 
 

@@ -1,5 +1,7 @@
 """Which poker hand the played cards are, what other hands they contain, and which of them score."""
 
+import numpy as np
+
 from ludus.games.balatro.tables.cards import ACE, CLUBS, DEBUFFED, HEARTS, JACK, KING, SPADES, STONE, WILD
 from ludus.games.balatro.tables.hands import (
     FIVE_OF_A_KIND, FLUSH, FLUSH_FIVE, FLUSH_HOUSE, FOUR_OF_A_KIND, FULL_HOUSE, HANDS, HIGH_CARD, PAIR, STRAIGHT,
@@ -46,7 +48,7 @@ def is_face(state, card):
 
 @rule
 def count_of(counts, rank):
-    return (counts >> (4 * rank)) & 15
+    return (counts >> np.int64(4 * rank)) & 15
 
 
 @rule
@@ -57,7 +59,7 @@ def evaluate(state):
     for place in range(tally.count):
         card = state.cards[tally.cards[place]]
         if card.enhancement != STONE:
-            counts += 1 << (4 * card.rank)
+            counts += 1 << np.int64(4 * card.rank)
     need = 4 if state.rules & FOUR_FINGERS else 5
     flush = flush_cards(state, need)
     straight = straight_cards(state, counts, need)
@@ -132,7 +134,7 @@ def straight_cards(state, counts, need):
     if found:
         for place in range(tally.count):
             card = state.cards[tally.cards[place]]
-            if card.enhancement != STONE and ranks & (1 << card.rank):
+            if card.enhancement != STONE and ranks & (1 << np.int64(card.rank)):
                 bits |= 1 << place
     return bits
 

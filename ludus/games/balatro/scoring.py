@@ -49,7 +49,7 @@ def meet_boss(state):
     tally.refused = refuses(state)
     tally.boss_acted = tally.refused
     if effect == blinds.NO_REPEATS:
-        state.eye_hands |= 1 << tally.hand
+        state.eye_hands |= 1 << np.int64(tally.hand)
     elif effect == blinds.ONE_KIND:
         if state.mouth_hand < 0:
             state.mouth_hand = tally.hand
@@ -59,7 +59,7 @@ def meet_boss(state):
     elif effect == blinds.TAKE_MONEY and tally.hand == state.ox_hand:
         state.money = 0
         tally.boss_acted = 1
-    elif effect == blinds.HALVE or effect == blinds.PAY_PER_CARD:
+    elif effect == blinds.HALVE or effect == blinds.PAY_PER_CARD or effect == blinds.DISCARD_TWO:
         tally.boss_acted = 1
     elif effect == blinds.DEBUFF_SUIT or effect == blinds.DEBUFF_FACES or effect == blinds.DEBUFF_PLAYED:
         for place in range(tally.count):
@@ -84,6 +84,7 @@ def score_hand(state):
         tally.mult = 0.0
         tally.level = state.levels[tally.hand]
         tally.score = 0.0
+        jokers.fire(state, e.REFUSED, -1)
         return
     jokers.fire(state, e.BEFORE, tally.cards[0])
     begin(state)
@@ -200,13 +201,12 @@ def finish(state):
 
 @rule
 def after_hand(state):
-    """Glass may break, jokers act for the last time, and what is broken is gone."""
+    """Glass that scored may break, jokers act for the last time, and what is broken is gone."""
     tally = state.tally
-    if tally.refused:
-        return
     for place in range(tally.count):
         card = state.cards[tally.cards[place]]
-        if (tally.scoring >> place) & 1 and card.enhancement == cards.GLASS and not card.flags & cards.DEBUFFED:
+        scored = (tally.scoring >> place) & 1 != 0 and not tally.refused
+        if scored and card.enhancement == cards.GLASS and not card.flags & cards.DEBUFFED:
             if conditions.succeeds(state, GLASS, 4):
                 tally.broken |= 1 << place
     jokers.fire(state, e.AFTER, tally.cards[0])

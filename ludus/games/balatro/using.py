@@ -1,5 +1,7 @@
 """Tarots, planets and spectral cards: whether one can be used now, and what it then does."""
 
+import numpy as np
+
 from ludus.games.balatro import conditions, deck, generation, holdings, jokers, randomness, rounds
 from ludus.games.balatro.state import OPENING, PLAYING_HAND
 from ludus.games.balatro.tables import cards, hands
@@ -266,7 +268,7 @@ def change_jokers(state, effect):
         state.hand_size -= state.ectoplasms
         return
     if effect == c.COPY_JOKER:
-        chosen = random_joker(state, (1 << state.joker_count) - 1, ANKH)
+        chosen = random_joker(state, (1 << np.int64(state.joker_count)) - 1, ANKH)
     else:
         chosen = random_joker(state, plain_jokers(state), HEX)
         state.jokers[chosen].edition = cards.POLYCHROME

@@ -150,7 +150,7 @@ def test_cards_that_were_dealt_are_all_in_the_next_round():
     table = opened("Arcana normal").do("skip pack", "leave", "select blind")
     together = [*table["hand"][: table["hand_count"]], *table["pile"][: table["pile_count"]]]
     assert sorted(int(number) for number in together) == list(range(52))
-    assert not table["cards"]["flags"][:52].any()
+    assert not (table["cards"]["flags"][:52] & (255 - cards.PLAYED_THIS_ANTE)).any()
 
 
 def test_the_hand_that_is_dealt_is_as_large_as_that_of_a_round():

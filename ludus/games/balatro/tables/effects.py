@@ -17,11 +17,12 @@ from ludus.games.balatro.tables import cards, hands, streams
 WHENS = (
     "before", "scored", "held", "main", "after", "again", "held_again", "discarded", "discard", "blind", "first_draw",
     "round_end", "cash_out", "sold_self", "sold", "shop_exit", "reroll", "pack_opened", "pack_skipped", "used",
-    "added", "destroyed", "react", "owned",
+    "added", "destroyed", "react", "owned", "refused",
 )  # fmt: skip
 (
     BEFORE, SCORED, HELD, MAIN, AFTER, AGAIN, HELD_AGAIN, DISCARDED, DISCARD, BLIND, FIRST_DRAW, ROUND_END, CASH_OUT,
     SOLD_SELF, SOLD, SHOP_EXIT, REROLL, PACK_OPENED, PACK_SKIPPED, USED, ADDED, DESTROYED, REACT, OWNED,
+    REFUSED,
 ) = range(len(WHENS))  # fmt: skip
 
 # Conditions. Those up to IS_LOWEST look at one card.
@@ -121,4 +122,5 @@ def _clause(when: int):
 (
     before, scored, held, main, after, again, held_again, discarded, discard, blind, first_draw, round_end, cash_out,
     sold_self, sold, shop_exit, reroll, pack_opened, pack_skipped, used, added, destroyed, react, owned,
+    refused,
 ) = map(_clause, range(len(WHENS)))  # fmt: skip

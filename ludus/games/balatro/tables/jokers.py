@@ -23,7 +23,7 @@ from ludus.games.balatro.tables.effects import (
     PLAYS, POOR, SELL_OF_OTHERS, SIXTEEN_ENHANCED, SIXTH_HAND, SKIPS, STATE, STEEL_CARDS, STONE_CARDS,
     STRIP_ENHANCEMENTS, TAROTS_USED, THREE_FACES, WAS_LUCKY, Ability, Condition, Effect, added, after, again, before,
     blind, cash_out, contains, destroyed, discard, discarded, enhanced, first_draw, held, held_again, main, owned,
-    pack_opened, pack_skipped, ranks, react, reroll, round_end, scored, shop_exit, sold, sold_self, suit, used,
+    pack_opened, pack_skipped, ranks, react, refused, reroll, round_end, scored, shop_exit, sold, sold_self, suit, used,
 )  # fmt: skip
 from ludus.words import f64, i8, i16, i32
 from ludus.words.rows import table
@@ -186,7 +186,7 @@ ROWS = (
     joker("j_oops",             "Oops! All 6s",           UNCOMMON,  4, "b",   rule="every chance is doubled"),
     joker("j_idol",             "The Idol",               UNCOMMON,  6, "",    scored(IS_IDOL, xmult=2)),
     joker("j_seeing_double",    "Seeing Double",          UNCOMMON,  6, "",    main(CLUB_AND_OTHER, xmult=2)),
-    joker("j_matador",          "Matador",                UNCOMMON,  7, "",    main(BOSS_ACTED, dollars=8)),  # one source
+    joker("j_matador",          "Matador",                UNCOMMON,  7, "",    main(BOSS_ACTED, dollars=8), refused(dollars=8)),  # one source
     joker("j_hit_the_road",     "Hit the Road",           RARE,      8, "",    discarded(ranks("J"), gain=0.5), round_end(set=1), main(xmult=1, per=STATE), start=1),
     joker("j_duo",              "The Duo",                RARE,      8, "",    main(contains("Pair"), xmult=2)),
     joker("j_trio",             "The Trio",               RARE,      8, "",    main(contains("Three of a Kind"), xmult=3)),
