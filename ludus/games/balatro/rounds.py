@@ -408,7 +408,15 @@ def discard_random(state):
         if state.hand_count:
             number = nth_in_hand(state, randomness.below(state, HOOK, state.hand_count))
             leave_hand(state, number)
-            jokers.fire(state, e.DISCARDED, number)
+            let_go(state, number)
+
+
+@rule
+def let_go(state, number):
+    """A card is discarded."""
+    jokers.fire(state, e.DISCARDED, number)
+    if state.cards[number].seal == cards.PURPLE_SEAL and not state.cards[number].flags & cards.DEBUFFED:
+        holdings.create_consumable(state, generation.TAROTS, PURPLE_TAROT)
 
 
 @rule
@@ -431,10 +439,7 @@ def discard(state):
     poker.evaluate(state)
     jokers.fire(state, e.DISCARD, -1)
     for place in range(tally.count):
-        number = tally.cards[place]
-        jokers.fire(state, e.DISCARDED, number)
-        if state.cards[number].seal == cards.PURPLE_SEAL and not state.cards[number].flags & cards.DEBUFFED:
-            holdings.create_consumable(state, generation.TAROTS, PURPLE_TAROT)
+        let_go(state, tally.cards[place])
     scoring.destroy_broken(state)
     state.discards_left -= 1
     state.discards_used += 1
@@ -593,14 +598,21 @@ def cash_out(state):
 
 @rule
 def redeal(state):
-    """Another run that looks the same to the player: other random numbers from here on, another order of the pile, and
-    other cards where they lie face down."""
+    """Another run that looks the same to the player: other random numbers from here on, another order of the pile, other
+    cards where they lie face down, and jokers that lie so in another order."""
     new_seed(state)
     state.seed_hash = randomness.hash_seed(state, 0)
     for slot in range(len(state.streams)):
         state.streams[slot] = 0.0
     state.resamples = 0
     random.shuffle(state, state.pile, state.pile_count)
+    redeal_hand(state)
+    redeal_jokers(state)
+
+
+@rule
+def redeal_hand(state):
+    """Other cards of the pile where those in hand lie face down."""
     for place in range(state.hand_count):
         if state.pile_count and state.cards[state.hand[place]].flags & cards.FACE_DOWN:
             other = random.below(state, state.pile_count)
@@ -610,3 +622,15 @@ def redeal(state):
             flags = state.cards[number].flags
             state.cards[state.hand[place]].flags |= flags & (cards.FACE_DOWN | cards.SELECTED | cards.FORCED)
             state.cards[number].flags &= 255 - cards.FACE_DOWN - cards.SELECTED - cards.FORCED
+
+
+@rule
+def redeal_jokers(state):
+    """Another order of jokers that lie face down, where eternal ones stand where they do: that they are is seen."""
+    for last in range(state.joker_count - 1, 0, -1):
+        joker = state.jokers[last]
+        other = random.below(state, last + 1)
+        if not (joker.stickers | state.jokers[other].stickers) & cards.ETERNAL:
+            if joker.face_down and state.jokers[other].face_down:
+                holdings.swap_jokers(state, last, other)
+    holdings.refresh(state)

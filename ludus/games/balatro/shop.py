@@ -2,7 +2,8 @@
 
 from ludus.games.balatro import bosses, deck, generation, holdings, jokers, prices, rounds, tagging, using
 from ludus.games.balatro.state import (
-    CHOOSING_BLIND, CONSUMABLE, JOKER, MOST_ON_SHELF, MOST_PACKS, MOST_VOUCHERS, OPENING, PLAYING_HAND, SHOPPING,
+    CHOOSING_BLIND, CONSUMABLE, JOKER, MOST_JOKERS, MOST_ON_SHELF, MOST_PACKS, MOST_VOUCHERS, OPENING, PLAYING_HAND,
+    SHOPPING,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, packs, tags, vouchers
 from ludus.games.balatro.tables import effects as e
@@ -94,9 +95,7 @@ def reroll(state):
 def fits(state, item):
     """Whether there is room for a thing."""
     if item.kind == JOKER:
-        return holdings.joker_room(state) + (item.edition == cards.NEGATIVE) > 0 and state.joker_count < len(
-            state.jokers
-        )
+        return holdings.joker_room(state) + (item.edition == cards.NEGATIVE) > 0 and state.joker_count < MOST_JOKERS
     if item.kind == CONSUMABLE:
         return holdings.consumable_room(state) > 0
     return state.card_count < len(state.cards)
