@@ -598,8 +598,8 @@ def cash_out(state):
 
 @rule
 def redeal(state):
-    """Another run that looks the same to the player: other random numbers from here on, another order of the pile, other
-    cards where they lie face down, and jokers that lie so in another order."""
+    """Another run that looks the same to the player: other random numbers from here on, another order of the pile,
+    other cards where they lie face down, and jokers that lie so in another order."""
     new_seed(state)
     state.seed_hash = randomness.hash_seed(state, 0)
     for slot in range(len(state.streams)):
