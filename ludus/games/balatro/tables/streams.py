@@ -10,7 +10,7 @@ APPENDS_OF_JOKERS = (
     *(f"{rarity}{source}" for source in ("sho", "buf", "jud") for rarity in (1, 2, 3)),
     "1rif", "1top", "3wra", "3rta", "2uta",
 )  # fmt: skip
-"""rarity, and where the joker comes from: shop, Buffoon pack, Judgement, Riff-raff, Top-up, Wraith, Rare and Uncommon"""
+"""rarity, and where it comes from: shop, Buffoon pack, Judgement, Riff-raff, Top-up, Wraith, Rare and Uncommon Tag"""
 
 OF_THE_RUN = (
     "boss", "Voucher_fromtag", "Joker4", "omen_globe", "illusion", "shuffle", "to_do", "orbital", "lucky_mult",
