@@ -21,7 +21,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from ludus.words.cache import cache_root, caching_in, compiler
 
@@ -52,8 +51,6 @@ def instantiate(template: pathlib.Path, module_name: str, **bound: ModuleType) -
     module.__dict__["CACHE"] = cache_folder(module_name.removeprefix("ludus_"), digest(template, *bound.values()))
     sys.modules[module_name] = module
     with caching_in(module.__dict__["CACHE"]):
-        for part in bound.values():
-            _let_rules_cache(part)
         spec.loader.exec_module(module)
     return module
 
@@ -102,13 +99,6 @@ def _content(value: Any) -> bytes:
     if isinstance(value, tuple):
         return b"(" + b",".join(map(_content, value)) + b")"
     return repr(value).encode() if isinstance(value, int | float | str | bytes | np.generic) else b""
-
-
-def _let_rules_cache(rules: ModuleType) -> None:
-    """Cache the rules themselves too, so that a new kernel over known rules compiles quickly."""
-    for value in vars(rules).values():
-        if isinstance(value, Dispatcher) and value.py_func.__module__ == rules.__name__:
-            value.enable_caching()
 
 
 def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleType]:

@@ -8,7 +8,7 @@ Outputs are rows of records too: `row = rows[i]` and `row.mask` are views withou
 import numpy as np
 
 from ludus.types import Continuous
-from ludus.words import OVER, PLAYING, kernel
+from ludus.words import OVER, PLAYING, kernel, rule
 from ludus.words.random import GOLDEN, mix, scale
 
 SPEC = rules.SPEC
@@ -35,8 +35,8 @@ if HAS_REDEAL:
     redeal = rules.redeal
 
 
-@kernel
-def open_game(states, blank, i):
+@rule
+def begin(states, blank, i):
     """Put a fresh game into row i: zeros and parameters, then what `init` makes of the row's key."""
     key = states[i].key
     states[i] = blank[0]
@@ -45,6 +45,12 @@ def open_game(states, blank, i):
 
 
 @kernel
+def open_game(states, blank, i):
+    """A fresh game in row i, and nothing else."""
+    begin(states, blank, i)
+
+
+@rule
 def show(state, rows, observations, i):
     """Write what the players of game i see; after its end every action is as good as another."""
     for view in range(VIEWS):
@@ -60,7 +66,7 @@ def show(state, rows, observations, i):
         observe(state, seat, observations[i * VIEWS + view])
 
 
-@kernel
+@rule
 def advance_game(states, blank, actions, rows, observations, i):
     """One game, one step: the last step is emitted, the one after it opens a new game."""
     state = states[i]
@@ -70,7 +76,7 @@ def advance_game(states, blank, actions, rows, observations, i):
     row.discount = 1.0
     row.first = state.status != PLAYING
     if row.first:
-        open_game(states, blank, i)
+        begin(states, blank, i)
     else:
         step(state, actions[i].action, row.reward)
         if state.status == OVER:
@@ -99,7 +105,7 @@ def reopen(states, blank, chosen, actions, rows, observations):
             advance_game(states, blank, actions, rows, observations, i)
 
 
-@kernel
+@rule
 def random_action(row, out, view, bits):
     """Choose uniformly among what the mask allows."""
     if CONTINUOUS:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from numba import njit, types
 
 from ludus.types import Continuous, Discrete, LudusError, Spec
-from ludus.words.cache import caching_in, inside_folder, loops_folder
+from ludus.words.cache import caching_in, inside_folder, loops_folder, plain_python
+from ludus.words.compiling import Rule, whole
 
 __all__ = [
     "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Parameter", "Spec", "choice", "f32",
@@ -39,41 +39,22 @@ def rule(function: Function) -> Function:
 
     This one decorator holds every flag, so NUMBA_DISABLE_JIT=1 makes all rules plain Python for debugging.
     """
-    return _compiled(function)
+    return _compiled(function, Rule)
 
 
 def part(function: Function) -> Function:
     """Compile a part of a loop that is always built into it: its arguments then cost nothing to hand over."""
-    return _compiled(function, forceinline=True)
+    return _compiled(function, functools.partial(Rule, forceinline=True))
 
 
 def kernel(function: Function) -> Function:
     """Compile a loop over many rows, which calls rules; kept on disk, so it must stand at the top of its module."""
     with contextlib.nullcontext() if inside_folder() else caching_in(loops_folder()):
-        return _compiled(function, cache=True)
+        return _compiled(function, whole)
 
 
-def _compiled(function: Function, **options: bool) -> Function:
-    jit: Any = njit
-    compiled = jit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if compiled is function:
-        return cast(Function, _like_compiled(function))
-    # Fields of a record are of many widths. A rule that is called with a byte here and a word there would be compiled
-    # for each, and once more for every constant; so whole numbers are handed over in one width, and a big game compiles
-    # in half the time.
-    compiled.get_call_template = functools.partial(_widely, compiled.get_call_template)
-    return cast(Function, compiled)
-
-
-def _widely(get_call_template: Callable[..., Any], args: Any, kws: Any) -> Any:
-    wide = {name: _wide(given) for name, given in kws.items()}
-    return get_call_template(tuple(_wide(given) for given in args), wide)
-
-
-def _wide(given: Any) -> Any:
-    given = types.unliteral(given)
-    narrow = isinstance(given, types.Integer) and given.bitwidth < 64
-    return types.int64 if narrow else given
+def _compiled(function: Function, compiler: Callable[[Function], Any]) -> Function:
+    return cast(Function, _like_compiled(function) if plain_python() else compiler(function))
 
 
 def _like_compiled(function: Function) -> Function:

@@ -29,6 +29,11 @@ def compiler() -> tuple[Any, ...]:
     return numba.__version__, _config.BOUNDSCHECK, _config.OPT
 
 
+def plain_python() -> bool:
+    """Whether nothing is to be compiled, for debugging: NUMBA_DISABLE_JIT=1."""
+    return bool(_config.DISABLE_JIT)
+
+
 @functools.cache
 def loops_folder() -> pathlib.Path:
     """For loops outside of a game: named by the compiler and by all our sources, any of which such loops may call."""

@@ -6,8 +6,10 @@ take the pay, shop for jokers and other cards, go on. `scale` makes every requir
 
 from ludus.games.balatro import actions as doing
 from ludus.games.balatro import observing, rounds, seeds
+from ludus.games.balatro.scene import scene as scene
 from ludus.games.balatro.state import STATE as STATE
 from ludus.games.balatro.tables import decks
+from ludus.games.balatro.text import text as text
 from ludus.words import CUT, OVER, PLAYING, Discrete, Parameter, Spec, choice, number, record, rule
 
 LIMIT = 50_000

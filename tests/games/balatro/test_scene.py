@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ludus.conformance.pictured import canvas_complaint
-from ludus.games.balatro.scene import asked, number, place_now, scene
+from ludus.games.balatro.pieces import number
+from ludus.games.balatro.scene import asked, place_now, scene
 from ludus.games.balatro.state import (
     BOSS,
     CASHING_OUT,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludus.games.balatro.scene import number
+from ludus.games.balatro.pieces import number
 from ludus.games.balatro.state import (
     CASHING_OUT,
     CHOOSING_BLIND,

@@ -1,0 +1,44 @@
+"""Balatro, with plans: discards by what may be drawn, the shop by what it does to trial hands."""
+
+from __future__ import annotations
+
+from ludus.agents.expert.balatro import hands, shopping
+from ludus.agents.thinking import Thinker
+from ludus.games.balatro import actions
+from ludus.games.balatro.state import CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, OPENING, PLAYING_HAND, STATE
+from ludus.games.balatro.tables.hands import HANDS
+from ludus.words import PLAYING, f64, i64, kernel, record, rule, u8, u64
+
+WORK = record(
+    key=u64, scenario=STATE, trial=STATE, scores=(f64, len(actions.SUBSETS)), mask=(u8, actions.ACTIONS), loss=f64,
+    wanted=i64, rank=(i64, actions.REACH), suits=(i64, actions.REACH), stone=(u8, actions.REACH),
+    chips=(f64, actions.REACH), most_chips=(f64, HANDS), likely=(i64, HANDS), dealt=(u8, MOST_IN_HAND),
+)  # fmt: skip
+"""a thinker's memory: a run as it might be, a copy to try plays on, and what it knows of the cards in hand"""
+
+
+@kernel
+def decide(states, work, out, low, high):
+    """An action for each of some games."""
+    for i in range(low, high):
+        out[i] = choose(states[i], work[i]) if states[i].status == PLAYING else 0
+
+
+@rule
+def choose(state, work):
+    actions.legal(state, work.mask)
+    phase = state.phase
+    if phase == CHOOSING_BLIND:
+        return actions.SELECT_BLIND
+    if phase == CASHING_OUT:
+        return actions.CASH_OUT
+    work.key = state.key
+    action = shopping.something_to_use(state, work)
+    if action >= 0:
+        return action
+    if phase == PLAYING_HAND:
+        return hands.play_or_discard(state, work)
+    return shopping.pick(state, work) if phase == OPENING else shopping.buy(state, work)
+
+
+AGENT = Thinker(decide, WORK)

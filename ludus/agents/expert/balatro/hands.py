@@ -1,0 +1,282 @@
+"""Plays and discards: every play is scored exactly, and discards are tried out with cards that may come."""
+
+import numpy as np
+
+from ludus.games.balatro import actions, deck, trying
+from ludus.games.balatro.actions import REACH, SIZES, SUBSETS
+from ludus.games.balatro.state import MOST_PLAYED
+from ludus.games.balatro.tables import blinds, cards, hands
+from ludus.games.balatro.tables.rules import FOUR_FINGERS, SMEARED, SPLASH
+from ludus.words import random, rule
+
+PLACES = np.zeros((len(SUBSETS), MOST_PLAYED), np.int64)
+"""the cards of each subset"""
+for _index, _bits in enumerate(SUBSETS):
+    PLACES[_index, : SIZES[_index]] = [place for place in range(REACH) if int(_bits) >> place & 1]
+PLACE_OF = np.zeros(1 << REACH, np.int64)
+PLACE_OF[SUBSETS] = np.arange(len(SUBSETS))
+NATURAL = np.full(hands.HANDS, MOST_PLAYED)
+NATURAL[[hands.HIGH_CARD, hands.PAIR, hands.THREE_OF_A_KIND, hands.TWO_PAIR, hands.FOUR_OF_A_KIND]] = 1, 2, 3, 4, 4
+"""how many cards make each hand"""
+ENHANCED_CHIPS = np.zeros(9)
+ENHANCED_CHIPS[[cards.BONUS, cards.MULT, cards.GLASS, cards.LUCKY, cards.STONE]] = 30.0, 40.0, 60.0, 25.0, 50.0
+FLUSHES, TWINS, BEST_RANK, STRAIGHTS, PLANS = 0, 4, 5, 6, 16
+"""plans: a flush of each suit, ranks that are equal, one rank, and a straight from each of ten ranks on"""
+SAMPLES = 16
+BETTER = 0.02
+"""how much more a discard must promise than a play"""
+
+
+@rule
+def look_at_cards(work):
+    """Ranks, suits and chips of the cards in hand, ready for quick looks."""
+    scenario = work.scenario
+    smeared = scenario.rules & SMEARED != 0
+    for place in range(min(np.int64(scenario.hand_count), REACH)):
+        card = scenario.cards[scenario.hand[place]]
+        work.rank[place] = card.rank
+        suit = np.int64(card.suit)
+        alike = suit if not smeared else (cards.CLUBS if suit == cards.SPADES else cards.SPADES)
+        if smeared and (suit == cards.HEARTS or suit == cards.DIAMONDS):
+            alike = cards.HEARTS if suit == cards.DIAMONDS else cards.DIAMONDS
+        bits = (1 << (4 * suit)) | (1 << (4 * alike))
+        if card.enhancement == cards.WILD:
+            bits = 0x1111
+        work.stone[place] = card.enhancement == cards.STONE
+        work.suits[place] = 0 if card.enhancement == cards.STONE else bits
+        chips = cards.RANK_CHIPS[card.rank] + card.chips + ENHANCED_CHIPS[card.enhancement] + 30.0 * (card.edition > 0)
+        work.chips[place] = 0.0 if card.flags & cards.DEBUFFED else chips
+
+
+@rule
+def kind_of(work, index, need):
+    """Which poker hand a subset of the cards in hand is, about."""
+    counts = 0
+    suits = 0
+    ranks = 0
+    most = 0
+    pairs = 0
+    size = SIZES[index]
+    for nth in range(size):
+        place = PLACES[index, nth]
+        suits += work.suits[place]
+        if work.stone[place]:
+            continue
+        rank = work.rank[place]
+        found = ((counts >> (4 * rank)) & 15) + 1
+        counts += 1 << (4 * rank)
+        ranks |= 1 << rank
+        most = max(most, found)
+        pairs += found == 2
+    flush = size >= need and has_flush(suits, need)
+    low = (ranks << 1) | ((ranks >> cards.ACE) & 1)
+    run = low & (low >> 1) & (low >> 2) & (low >> 3)
+    if need == MOST_PLAYED:
+        run &= low >> 4
+    straight = size >= need and run != 0
+    if most >= 5:
+        return hands.FLUSH_FIVE if flush else hands.FIVE_OF_A_KIND
+    if flush and straight:
+        return hands.STRAIGHT_FLUSH
+    if most >= 4:
+        return hands.FOUR_OF_A_KIND
+    if most == 3 and pairs >= 2:
+        return hands.FLUSH_HOUSE if flush else hands.FULL_HOUSE
+    if flush:
+        return hands.FLUSH
+    if straight:
+        return hands.STRAIGHT
+    if most == 3:
+        return hands.THREE_OF_A_KIND
+    if pairs >= 2:
+        return hands.TWO_PAIR
+    return hands.PAIR if pairs else hands.HIGH_CARD
+
+
+@rule
+def has_flush(suits, need):
+    for suit in range(4):
+        if (suits >> (4 * suit)) & 15 >= need:
+            return True
+    return False
+
+
+@rule
+def strength(work):
+    """What the best of the likely plays of the scenario's hand scores: for every poker hand the one with most chips."""
+    scenario = work.scenario
+    trial = work.trial
+    look_at_cards(work)
+    count = min(np.int64(scenario.hand_count), REACH)
+    need = 4 if scenario.rules & FOUR_FINGERS else MOST_PLAYED
+    all_five = deck.boss_effect(scenario) == blinds.FIVE_CARDS or scenario.rules & SPLASH != 0
+    for hand in range(hands.HANDS):
+        work.most_chips[hand] = -1.0
+    for index in range(len(SUBSETS)):
+        if SUBSETS[index] >> count:
+            continue
+        hand = kind_of(work, index, need)
+        if SIZES[index] != (MOST_PLAYED if all_five else min(NATURAL[hand], need if hand != hands.FULL_HOUSE else 5)):
+            continue
+        chips = 0.0
+        for nth in range(SIZES[index]):
+            chips += work.chips[PLACES[index, nth]]
+        if chips > work.most_chips[hand]:
+            work.most_chips[hand] = chips
+            work.likely[hand] = index
+    trial.hand_count = scenario.hand_count
+    for place in range(scenario.hand_count):
+        trial.hand[place] = scenario.hand[place]
+    best = 0.0
+    for hand in range(hands.HANDS):
+        if work.most_chips[hand] >= 0.0:
+            best = max(best, trying.score_of(trial, scenario, SUBSETS[work.likely[hand]]))
+    return best
+
+
+@rule
+def fits(work, plan, place):
+    """Whether a plan keeps a card of the scenario's hand."""
+    scenario = work.scenario
+    card = scenario.cards[scenario.hand[place]]
+    if plan < TWINS:
+        return card.enhancement == cards.WILD or card.suit == plan
+    if plan == TWINS:
+        for other in range(scenario.hand_count):
+            if other != place and scenario.cards[scenario.hand[other]].rank == card.rank:
+                return True
+        return False
+    if plan == BEST_RANK:
+        return card.rank == work.wanted
+    low = plan - STRAIGHTS  # 0 is ace to five, 9 is ten to ace
+    rank = 0 if card.rank == cards.ACE and low == 0 else np.int64(card.rank) + 1
+    if not low <= rank <= low + 4:
+        return False
+    for other in range(place):
+        if scenario.cards[scenario.hand[other]].rank == card.rank:
+            return False
+    return True
+
+
+@rule
+def choose_rank(work):
+    """The rank of which the scenario's hand has most, the higher of equals."""
+    scenario = work.scenario
+    most = 0
+    for place in range(scenario.hand_count):
+        rank = np.int64(scenario.cards[scenario.hand[place]].rank)
+        found = 0
+        for other in range(scenario.hand_count):
+            found += scenario.cards[scenario.hand[other]].rank == rank
+        if found > most or (found == most and rank > work.wanted):
+            most = found
+            work.wanted = rank
+
+
+@rule
+def throw(work, plan):
+    """Bits of up to five cards that a plan does not keep, the last of the hand first; 0 where it is fulfilled."""
+    count = min(np.int64(work.scenario.hand_count), REACH)
+    bits = 0
+    thrown = 0
+    kept = 0
+    for place in range(count - 1, -1, -1):
+        if fits(work, plan, place):
+            kept += 1
+        elif thrown < MOST_PLAYED:
+            bits |= 1 << place
+            thrown += 1
+    if kept >= MOST_PLAYED and plan != TWINS:
+        return 0
+    return bits
+
+
+@rule
+def follow(work, plan, discards, first):
+    """Follow a plan with cards that may come, beginning with what it throws first; what the hand then can score."""
+    scenario = work.scenario
+    left = np.int64(scenario.pile_count)
+    bits = first
+    for _ in range(discards):
+        if bits == 0:
+            break
+        for place in range(REACH):
+            if (bits >> place) & 1 and left > 0:
+                drawn = random.below(work, left)
+                left -= 1
+                number = scenario.pile[drawn]
+                scenario.pile[drawn] = scenario.pile[left]
+                scenario.pile[left] = number
+                scenario.hand[place] = number
+        bits = throw(work, plan)
+    return strength(work)
+
+
+@rule
+def promising(work, plan):
+    """Whether a plan has begun: two of a suit, three of a straight; a pair or nothing is always there."""
+    if plan == TWINS or plan == BEST_RANK:
+        return True
+    kept = 0
+    for place in range(min(np.int64(work.scenario.hand_count), REACH)):
+        kept += fits(work, plan, place)
+    return kept >= 3
+
+
+@rule
+def use_of(score, needed, hands_left):
+    """How good a score is: part of what is needed; with the last hand only all of it helps."""
+    part = min(1.0, score / needed)
+    return part if hands_left > 1 or part == 1.0 else 0.1 * part
+
+
+@rule
+def play_or_discard(state, work):
+    """The best play; or a discard that promises more."""
+    work.scenario = state
+    work.trial = state
+    trying.prepare(work.trial)
+    best = trying.best_play(work.trial, state, work.scores)
+    needed = max(1.0, state.required - state.score)
+    now = use_of(work.scores[best], needed, state.hands_left)
+    if now < 1.0 and state.discards_left > 0 and state.pile_count > 0:
+        away = best_discard(state, work, needed, now)
+        if away:
+            return actions.DISCARD + PLACE_OF[away]
+    return actions.PLAY + with_more_cards(state, work, best, now)
+
+
+@rule
+def best_discard(state, work, needed, now):
+    """Bits of the cards to discard, 0 where a play is as good."""
+    key = work.key
+    choose_rank(work)
+    most = now + BETTER
+    away = 0
+    for plan in range(PLANS):
+        if not promising(work, plan):
+            continue
+        first = throw(work, plan)
+        if first == 0 or not work.mask[actions.DISCARD + PLACE_OF[first]]:
+            continue
+        total = 0.0
+        work.key = key  # the same luck for all plans
+        for _ in range(SAMPLES):
+            total += use_of(follow(work, plan, state.discards_left, first), needed, state.hands_left)
+            for place in range(state.hand_count):
+                work.scenario.hand[place] = state.hand[place]
+        if total / SAMPLES > most:
+            most = total / SAMPLES
+            away = first
+    return away
+
+
+@rule
+def with_more_cards(state, work, best, now):
+    """A play that scores as much as the best one and, where more hands follow, gets rid of more cards."""
+    chosen = best
+    if now < 1.0 and state.hands_left > 1:
+        for index in range(len(SUBSETS)):
+            if work.scores[index] >= work.scores[best] and SIZES[index] > SIZES[chosen]:
+                chosen = index
+    return chosen

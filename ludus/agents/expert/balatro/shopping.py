@@ -1,0 +1,236 @@
+"""What to buy, sell, use and pick: what raises the score of trial hands most for its price."""
+
+import math
+
+import numpy as np
+
+from ludus.agents.expert.balatro import worth
+from ludus.agents.expert.balatro.hands import strength
+from ludus.agents.expert.balatro.power import power
+from ludus.games.balatro import actions, holdings, prices, shop, trying
+from ludus.games.balatro.scene import asked
+from ludus.games.balatro.state import BOSS, CONSUMABLE, JOKER, PLAYING_CARD
+from ludus.games.balatro.tables import cards
+from ludus.games.balatro.tables import consumables as c
+from ludus.words import rule
+
+INTEREST_FROM = 25
+"""dollars that earn all the interest there is"""
+REPLACED = 0.15
+"""how much better a joker must be than the one it replaces"""
+SAFE = 0.7
+"""in logarithms: how much more than the boss asks for the hands of a round should score"""
+NOTHING = -100.0
+
+
+@rule
+def antes_left(state):
+    """The part of a run that is still to come."""
+    return max(0.1, (9.0 - state.ante) / 8.0)
+
+
+@rule
+def static_worth(state, joker):
+    """What a joker is worth that trial hands do not see."""
+    number = joker.number
+    found = (worth.GROWTH[number] + worth.INCOME[number] * 3.0 * worth.PER_DOLLAR) * antes_left(state)
+    return found + worth.HELP[number] - 0.3 * (joker.stickers & cards.RENTAL != 0)
+
+
+@rule
+def gain_of_joker(state, work, joker, base):
+    """What one joker more is worth."""
+    work.scenario = state
+    scenario = work.scenario
+    scenario.jokers[scenario.joker_count] = joker
+    scenario.jokers[scenario.joker_count].face_down = 0
+    scenario.joker_count += 1
+    return power(work) - base + static_worth(state, joker)
+
+
+@rule
+def loss_of_joker(state, work, index, base):
+    """What is lost without one of the jokers."""
+    work.scenario = state
+    holdings.remove_joker(work.scenario, index)
+    return base - power(work) + static_worth(state, state.jokers[index])
+
+
+@rule
+def weakest_joker(state, work, base):
+    """The joker whose loss costs least, of those that may be sold; -1 for none. Its loss stands in `work.loss`."""
+    weakest = -1
+    work.loss = -NOTHING
+    for index in range(state.joker_count):
+        if state.jokers[index].stickers & cards.ETERNAL:
+            continue
+        loss = loss_of_joker(state, work, index, base)
+        if loss < work.loss:
+            work.loss = loss
+            weakest = index
+    return weakest
+
+
+@rule
+def gain_of_planet(state, work, number, base):
+    work.scenario = state
+    work.scenario.levels[int(c.NUMBER[number])] += 1
+    return power(work) - base + 0.03
+
+
+@rule
+def gain_of_item(state, work, item, base):
+    """What a thing of the shop or a pack is worth, without its price."""
+    if item.kind == JOKER:
+        return gain_of_joker(state, work, item, base)
+    if item.kind == PLAYING_CARD:
+        return 0.01 + 0.02 * (item.enhancement > 0) + 0.03 * (item.edition > 0) + 0.03 * (item.seal > 0)
+    if c.FIRST_PLANET <= item.number < c.FIRST_SPECTRAL:
+        return gain_of_planet(state, work, item.number, base)
+    return worth.TAKEN[item.number]
+
+
+@rule
+def danger(state, work, base):
+    """Whether the next boss may ask for more than the run can score; a logarithm, above 0 where it may."""
+    return math.log(max(1.0, asked(state, BOSS))) + SAFE - base - math.log(max(1.0, float(state.hands)))
+
+
+@rule
+def spare(state, price, risk):
+    """Whether a price leaves enough money: for interest, unless there is danger."""
+    reserve = 0 if risk > 0.0 else min(INTEREST_FROM, 5 * np.int64(state.ante))
+    return state.money - price >= reserve
+
+
+@rule
+def buy(state, work):
+    """An action in the shop."""
+    work.scenario = state
+    base = power(work)
+    risk = danger(state, work, base)
+    best = 0.02
+    action = -1
+    for place in range(state.shelf_count):
+        item = state.shelf[place]
+        cost = np.int64(prices.price(state, item))
+        if not shop.affordable(state, cost):
+            continue
+        gain = gain_of_item(state, work, item, base) - cost * worth.PER_DOLLAR * antes_left(state)
+        if item.kind == CONSUMABLE and not spare(state, cost, risk):
+            continue
+        if gain <= best:
+            continue
+        if work.mask[actions.BUY_AND_USE + place] and worth_using(item.number):
+            best = gain
+            action = actions.BUY_AND_USE + place
+        elif work.mask[actions.BUY + place]:
+            best = gain
+            action = actions.BUY + place
+        elif item.kind == JOKER and state.joker_count:
+            weakest = weakest_joker(state, work, base)
+            if weakest >= 0 and gain - work.loss > REPLACED and gain - work.loss > best:
+                best = gain - work.loss
+                action = actions.SELL_JOKER + weakest
+    if action >= 0:
+        return action
+    return buy_other(state, work, risk)
+
+
+@rule
+def buy_other(state, work, risk):
+    """Vouchers, packs and another look at the shelf, with money to spare."""
+    price = np.int64(prices.voucher_price(state))
+    for place in range(state.offered_vouchers):
+        if work.mask[actions.BUY_VOUCHER + place]:
+            gain = worth.VOUCHER[state.vouchers[place]] * antes_left(state)
+            if gain > price * worth.PER_DOLLAR * antes_left(state) and spare(state, price, min(risk, 0.0)):
+                return actions.BUY_VOUCHER + place
+    room = holdings.joker_room(state) > 0
+    for place in range(state.offered_packs):
+        if state.packs[place] >= 0 and work.mask[actions.BUY_PACK + place]:
+            kind = state.packs[place] // 3
+            gain = worth.PACK[kind] * (1.0 if room or kind != 3 else 0.4) * (1.0 + 0.2 * (state.packs[place] % 3))
+            price = np.int64(prices.pack_price(state, place))
+            if gain > price * worth.PER_DOLLAR and spare(state, price, risk):
+                return actions.BUY_PACK + place
+    price = np.int64(shop.reroll_price(state))
+    if work.mask[actions.REROLL] and (price == 0 or (spare(state, price + 5, risk) and (room or risk > 0.0))):
+        return actions.REROLL
+    return actions.LEAVE
+
+
+@rule
+def worth_using(number):
+    return c.FIRST_PLANET <= number < c.FIRST_SPECTRAL or worth.TAKEN[number] > 0.0
+
+
+@rule
+def pick(state, work):
+    """What to take from a pack."""
+    work.scenario = state
+    base = power(work)
+    best = 0.0
+    action = actions.SKIP_PACK
+    for place in range(state.pack_count):
+        item = state.pack[place]
+        gain = gain_of_item(state, work, item, base)
+        if gain <= best:
+            continue
+        if work.mask[actions.PICK + place]:
+            best = gain
+            action = actions.PICK + place
+        elif item.kind == CONSUMABLE and c.MOST[item.number] > 0:
+            target = best_target(state, work, actions.PICK_ON + place * actions.PAIRS, actions.PAIRS)
+            if target >= 0:
+                best = gain
+                action = target
+        elif item.kind == JOKER and state.joker_count:
+            weakest = weakest_joker(state, work, base)
+            if weakest >= 0 and work.mask[actions.SELL_JOKER + weakest] and gain - work.loss > max(best, REPLACED):
+                best = gain - work.loss
+                action = actions.SELL_JOKER + weakest
+    return action
+
+
+@rule
+def best_target(state, work, first, count):
+    """The action of a block that leaves the hand able to score most; the lowest cards where it makes no difference."""
+    best = -1
+    most = 0.0
+    for index in range(count):
+        if not work.mask[first + index]:
+            continue
+        work.scenario = state
+        actions.take(work.scenario, first + index)
+        work.trial = work.scenario
+        trying.prepare(work.trial)
+        found = strength(work) + 1e-3 * (actions.SIZES[index] - lowness(state, actions.TARGETS[index]))
+        if best < 0 or found > most:
+            most = found
+            best = first + index
+    return best
+
+
+@rule
+def lowness(state, bits):
+    """The sum of the ranks of some cards, as a part of one."""
+    total = 0.0
+    for place in range(actions.REACH):
+        if (bits >> place) & 1:
+            total += state.cards[state.hand[place]].rank / 40.0
+    return total
+
+
+@rule
+def something_to_use(state, work):
+    """A consumable that helps now, or -1."""
+    for index in range(state.consumable_count):
+        if worth_using(state.consumables[index].number):
+            if work.mask[actions.USE + index]:
+                return actions.USE + index
+            if index < 2 and state.hand_count:
+                action = best_target(state, work, actions.USE_ON + index * len(actions.TARGETS), len(actions.TARGETS))
+                if action >= 0:
+                    return action
+    return -1
