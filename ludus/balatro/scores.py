@@ -185,8 +185,7 @@ def _put_blind(state: Any, blind: Mapping[str, Any]) -> None:
     state["blind"], state["boss"] = min(number, BOSS), max(number, BOSS)
     state["disabled"] = bool(blind.get("disabled"))
     state["eye_hands"] = sum(1 << hands.NAMES.index(name) for name in blind.get("eye_hands") or ())
-    if blind.get("mouth_hand"):
-        state["mouth_hand"] = hands.NAMES.index(blind["mouth_hand"])
+    state["mouth_hand"] = hands.NAMES.index(blind["mouth_hand"]) if blind.get("mouth_hand") else -1
 
 
 def _put_round(state: Any, situation: Mapping[str, Any]) -> None:
