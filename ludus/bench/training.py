@@ -33,8 +33,8 @@ UPDATES = 24
 """of a round of measuring a rate"""
 SEEDS = range(5)
 TRACKS = range(1001, 1009)
-STEPPED = "gymnasium:MountainCar-v0"
-"""a game that Python steps, row by row"""
+STEPPED = {"stepped": "gymnasium:CartPole-v1", "slowly_stepped": "gymnasium:MountainCar-v0"}
+"""games that Python steps, row by row; while the second does so, a learner has little to do"""
 MEMORIES = ("lstm", "gru", "rwkv", "transformer", "none")
 
 Part = Callable[[int], Iterator[Result]]
@@ -141,7 +141,7 @@ def lair(rounds: int) -> Iterator[Result]:
 
 def threads(rounds: int) -> Iterator[Result]:
     """What actors in threads gain over a plain loop, the two by turns; their overlap and age."""
-    for name, game in (("cartpole", "cartpole"), ("stepped", STEPPED)):
+    for name, game in {"cartpole": "cartpole", **STEPPED}.items():
         found: dict[str, list[Any]] = {"threads": [], "local": []}
         for _ in range(rounds):
             for runtime, rates in found.items():
