@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
 
 def measure(peer: str, effort: Effort) -> Found:
-    """The fastest setting of a peer, measured at length."""
+    """The fastest setting of a peer, measured at length, and all that were tried."""
     trials = [try_setting(peer, setting, effort) for setting in TRIALS[peer][: effort.trials]]
     if not (working := [trial for trial in trials if isinstance(trial, dict)]):
         raise RuntimeError(f"no setting of {peer} worked; the first said: {trials[0]}")
@@ -183,7 +183,8 @@ def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
     outcomes = {peer: attempt(measure, peer, effort) for peer in peers}
     outcomes["ludus"] = attempt(measure_ludus, effort)
     found = {name: it for name, it in outcomes.items() if isinstance(it, Found)}
-    document = bench.as_json(results({name: it.numbers for name, it in found.items()}))
+    numbers = {name: it.numbers for name, it in found.items()}
+    document = bench.as_json([*results(numbers), *tried({name: it.details for name, it in found.items()}, numbers)])
     for name in found.keys() - {"ludus"}:
         document["hardware"] |= found[name].details["versions"]
     document["results"] += [
@@ -208,6 +209,16 @@ def results(numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
             yield Result(f"peers_train/{what}/ludus_over_{name}", ours[what] / numbers[name][what], "x")
         else:
             yield Result(f"peers_train/{what}/{name}_over_ludus", numbers[name][what] / ours[what], "x")
+
+
+def tried(details: dict[str, dict[str, Any]], numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
+    """Every setting of every peer, and how many times faster we are: few people search for the best one."""
+    for peer in details.keys() - {"ludus"}:
+        for trial in (trial for trial in details[peer]["trials"] if isinstance(trial, dict)):
+            name = f"peers_train/tried/{peer}/{readable(trial['setting']).replace(' ', ',')}"
+            yield Result(name, trial["steps_per_second"], "steps/s")
+            if "ludus" in numbers:
+                yield Result(f"{name}/ludus_over", numbers["ludus"]["cartpole"] / trial["steps_per_second"], "x")
 
 
 def readable(setting: Mapping[str, Any]) -> str:

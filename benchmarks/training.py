@@ -31,6 +31,7 @@ TRIALS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"rows": 512, "threads": 2, "updates": 1},
     ),
     "rllib": (
+        {"rows": 8, "runners": 2, "mode": "sync", "updates": 20},
         {"rows": 64, "runners": 0, "mode": "vector_entry_point", "updates": 2},
         {"rows": 64, "runners": 2, "mode": "sync", "updates": 2},
         {"rows": 64, "runners": 2, "mode": "vector_entry_point", "updates": 2},

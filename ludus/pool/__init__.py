@@ -305,15 +305,20 @@ def warm_up(pool: Pool, what: str = "rules") -> None:
     if what in warm or not compiling():
         return
     named = pool.game.name if what == "rules" else f"{what} of {pool.game.name}"
-    with telling_first_time(named, pool.kernel.CACHE / what.replace(" ", "_")):
+    with telling_first_time(named, _marker(pool.kernel, what)):
         _TOUCH[what](pool)
     warm.add(what)
 
 
 def compiled_before(game: games.Game) -> bool:
     """Whether the rules of a game lie in the cache."""
-    cache: pathlib.Path = binding.bind(game.name, game.rules).CACHE
-    return (cache / "rules").exists()
+    return _marker(binding.bind(game.name, game.rules), "rules").exists()
+
+
+def _marker(kernel: binding.Bound, what: str) -> pathlib.Path:
+    """The file that says that a part of a game has been compiled into its cache."""
+    cache: pathlib.Path = kernel.CACHE
+    return cache / what.replace(" ", "_")
 
 
 def _touch_rules(pool: Pool) -> None:

@@ -82,7 +82,7 @@ class ModelArgs:
     rwkv_head_size: int = 32
     """width of a head of the rwkv memory"""
     memory_length: int = 64
-    """how many states the transformer memory keeps"""
+    """how many states the transformer memory keeps, and for how many steps an lstm keeps what it sees at first"""
     embedding_shape: int | tuple[int, ...] = ()
     """ids of the shared table, or (ids, dimensions); () for 999 ids of 1024 dimensions; an unknown one is added"""
     q_head: bool = False

@@ -39,8 +39,7 @@ def cell_of(
     check_memory(kind, channels, head_size, length)
     kinds: dict[str, Any] = {"dtype": dtype, "param_dtype": param_dtype}
     if kind == "lstm":
-        # Flax's "optimized" one joins all kernels, 5 MB of them, at every step.
-        return nn.LSTMCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
+        return LSTM(channels, length, **kinds)
     if kind == "gru":
         return nn.GRUCell(channels, recurrent_kernel_init=orthogonal(), **kinds)
     if kind == "rwkv":
@@ -79,6 +78,43 @@ def check_memory(kind: str, channels: int, head_size: int, length: int) -> None:
         )
     if kind == "transformer" and length < 1:
         raise LudusError(f"a transformer memory of {length} steps holds nothing; choose a length of at least 1")
+
+
+class LSTM(nn.Module):
+    """Long short-term memory whose gates begin so that it keeps what it has seen for up to `length` steps.
+
+    Gates that begin half open have forgotten all but a billionth after thirty steps, and then there is nothing to learn
+    from. Tallec and Ollivier 2018, https://arxiv.org/abs/1804.11188
+    """
+
+    channels: int
+    length: int = 64
+    dtype: Any = jnp.float32
+    param_dtype: Any = jnp.float32
+
+    @nn.compact
+    def __call__(self, state: State, x: Array) -> tuple[State, Array]:
+        cell, hidden = state
+        dense: Any = partial(nn.Dense, 4 * self.channels, **kinds_of(self))
+        seen = dense(use_bias=False, name="input")(x)
+        recalled = dense(kernel_init=_four_orthogonal, bias_init=self._biases, name="recurrent")(hidden)
+        gate, forget, new, out = jnp.split((seen + recalled).astype(cell.dtype), 4, axis=-1)
+        cell = nn.sigmoid(forget) * cell + nn.sigmoid(gate) * jnp.tanh(new)
+        hidden = nn.sigmoid(out) * jnp.tanh(cell)
+        return (cell, hidden), hidden
+
+    def _biases(self, key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+        """log u for the forget gate, with u between 1 and the length; -log u for the input gate, 0 for the others."""
+        keeping = jnp.log(jax.random.uniform(key, (self.channels,), minval=1.0, maxval=max(2.0, self.length - 1.0)))
+        rest = jnp.zeros(2 * self.channels)
+        return jnp.concatenate([-keeping, keeping, rest]).astype(dtype)
+
+
+def _four_orthogonal(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    """An orthogonal matrix for each gate."""
+    rows, columns = shape
+    each = [orthogonal()(part, (rows, columns // 4), dtype) for part in jax.random.split(key, 4)]
+    return jnp.concatenate(each, axis=1)
 
 
 class Memoryless(nn.Module):

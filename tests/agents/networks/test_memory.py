@@ -132,8 +132,8 @@ def test_what_is_begun_by_scan_is_begun_at_all():
     x, done, seat = story(0, 2)
     player = Player("lstm")
     params = jax.jit(functools.partial(player.init, method="scan"))(jax.random.key(0), empty("lstm", 2), x, done, seat)
-    recurrent = params["params"]["cell"]["hi"]["kernel"]
-    np.testing.assert_allclose(recurrent @ recurrent.T, np.eye(CHANNELS), atol=1e-5)
+    for recurrent in np.split(params["params"]["cell"]["recurrent"]["kernel"], 4, axis=1):
+        np.testing.assert_allclose(recurrent @ recurrent.T, np.eye(CHANNELS), atol=1e-5)
 
 
 def sigmoid(x):
@@ -144,14 +144,26 @@ def test_a_step_of_lstm_by_hand():
     params = params_of("lstm")["params"]["cell"]
     (c, h), x = somewhere("lstm", 1, 1)[0], numbers(2, ROWS, WIDTH)
 
-    def gate(name):
-        inward, recurrent = params[f"i{name}"]["kernel"], params[f"h{name}"]
-        return x @ inward + h @ recurrent["kernel"] + recurrent["bias"]
+    def gate(number):
+        part = slice(number * CHANNELS, (number + 1) * CHANNELS)
+        inward, recurrent = params["input"]["kernel"][:, part], params["recurrent"]
+        return x @ inward + h @ recurrent["kernel"][:, part] + recurrent["bias"][part]
 
-    new_c = sigmoid(gate("f")) * c + sigmoid(gate("i")) * np.tanh(gate("g"))
-    new_h = sigmoid(gate("o")) * np.tanh(new_c)
+    new_c = sigmoid(gate(1)) * c + sigmoid(gate(0)) * np.tanh(gate(2))
+    new_h = sigmoid(gate(3)) * np.tanh(new_c)
     state, y = jax.jit(m.cell_of("lstm", CHANNELS).apply)({"params": params}, (c, h), x)
     near((state, y), ((new_c, new_h), new_h))
+
+
+def test_an_lstm_begins_by_keeping_what_it_sees():
+    cell = m.cell_of("lstm", 256, length=64)
+    bias = cell.init(jax.random.key(0), m.state_of("lstm", 1, 256), jnp.zeros((1, 4)))["params"]["recurrent"]["bias"]
+    take, keep, new, out = np.split(bias, 4)
+    np.testing.assert_array_equal(take, -keep)
+    assert np.all((keep >= 0.0) & (keep <= np.log(63.0)))
+    assert not new.any() and not out.any()
+    # a quarter of the channels still hold a third of what they saw thirty steps ago
+    assert np.mean(sigmoid(keep) ** 30 > 0.35) > 0.25
 
 
 def test_a_step_of_gru_by_hand():
