@@ -11,7 +11,8 @@ from ludus.words import PLAYING, f64, i64, kernel, record, rule, u8, u64
 
 WORK = record(
     key=u64, scenario=STATE, trial=STATE, scores=(f64, len(actions.SUBSETS)), mask=(u8, actions.ACTIONS), loss=f64,
-    wanted=i64, rank=(i64, actions.REACH), suits=(i64, actions.REACH), stone=(u8, actions.REACH),
+    candidates=(i64, hands.PLANS + 1), wins=(f64, hands.PLANS + 1), count=i64, chosen=i64, wanted=i64,
+    rank=(i64, actions.REACH), suits=(i64, actions.REACH), stone=(u8, actions.REACH),
     chips=(f64, actions.REACH), most_chips=(f64, HANDS), likely=(i64, HANDS), dealt=(u8, MOST_IN_HAND),
 )  # fmt: skip
 """a thinker's memory: a run as it might be, a copy to try plays on, and what it knows of the cards in hand"""

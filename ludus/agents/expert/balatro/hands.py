@@ -22,9 +22,8 @@ ENHANCED_CHIPS = np.zeros(9)
 ENHANCED_CHIPS[[cards.BONUS, cards.MULT, cards.GLASS, cards.LUCKY, cards.STONE]] = 30.0, 40.0, 60.0, 25.0, 50.0
 FLUSHES, TWINS, BEST_RANK, STRAIGHTS, PLANS = 0, 4, 5, 6, 16
 """plans: a flush of each suit, ranks that are equal, one rank, and a straight from each of ten ranks on"""
-SAMPLES = 16
-BETTER = 0.02
-"""how much more a discard must promise than a play"""
+QUICKLY, THOROUGHLY, FINALISTS = 8, 24, 3
+"""how often a round is played on after each candidate, and after the best few of them"""
 
 
 @rule
@@ -127,11 +126,14 @@ def strength(work):
     trial.hand_count = scenario.hand_count
     for place in range(scenario.hand_count):
         trial.hand[place] = scenario.hand[place]
-    best = 0.0
+    best = -1.0
     for hand in range(hands.HANDS):
         if work.most_chips[hand] >= 0.0:
-            best = max(best, trying.score_of(trial, scenario, SUBSETS[work.likely[hand]]))
-    return best
+            score = trying.score_of(trial, scenario, SUBSETS[work.likely[hand]])
+            if score > best:
+                best = score
+                work.chosen = SUBSETS[work.likely[hand]]
+    return max(best, 0.0)
 
 
 @rule
@@ -175,39 +177,65 @@ def choose_rank(work):
 
 @rule
 def throw(work, plan):
-    """Bits of up to five cards that a plan does not keep, the last of the hand first; 0 where it is fulfilled."""
-    count = min(np.int64(work.scenario.hand_count), REACH)
-    bits = 0
-    thrown = 0
+    """Bits of up to five cards that a plan does not keep, the lowest ones; 0 where it is fulfilled."""
+    scenario = work.scenario
+    count = min(np.int64(scenario.hand_count), REACH)
+    unfit = 0
     kept = 0
-    for place in range(count - 1, -1, -1):
+    for place in range(count):
         if fits(work, plan, place):
             kept += 1
-        elif thrown < MOST_PLAYED:
-            bits |= 1 << place
-            thrown += 1
+        else:
+            unfit |= 1 << place
     if kept >= MOST_PLAYED and plan != TWINS:
         return 0
-    return bits
+    return lowest_cards(scenario, unfit, MOST_PLAYED)
+
+
+@rule
+def lowest_cards(scenario, bits, most):
+    """Of some cards in hand the lowest ones, at most so many."""
+    chosen = 0
+    for _ in range(most):
+        lowest = -1
+        for place in range(REACH):
+            if (bits >> place) & 1:
+                if lowest < 0 or rank_in_hand(scenario, place) < rank_in_hand(scenario, lowest):
+                    lowest = place
+        if lowest < 0:
+            break
+        chosen |= 1 << lowest
+        bits &= ~(1 << lowest)
+    return chosen
+
+
+@rule
+def rank_in_hand(scenario, place):
+    return np.int64(scenario.cards[scenario.hand[place]].rank)
+
+
+@rule
+def exchange(work, bits):
+    """Let cards of the scenario's hand go and draw others for them; what is drawn lies behind the rest of the pile."""
+    scenario = work.scenario
+    for place in range(REACH):
+        if (bits >> place) & 1 and scenario.pile_count > 0:
+            drawn = random.below(work, scenario.pile_count)
+            scenario.pile_count -= 1
+            number = scenario.pile[drawn]
+            scenario.pile[drawn] = scenario.pile[scenario.pile_count]
+            scenario.pile[scenario.pile_count] = number
+            scenario.hand[place] = number
 
 
 @rule
 def follow(work, plan, discards, first):
     """Follow a plan with cards that may come, beginning with what it throws first; what the hand then can score."""
-    scenario = work.scenario
-    left = np.int64(scenario.pile_count)
     bits = first
     for _ in range(discards):
         if bits == 0:
             break
-        for place in range(REACH):
-            if (bits >> place) & 1 and left > 0:
-                drawn = random.below(work, left)
-                left -= 1
-                number = scenario.pile[drawn]
-                scenario.pile[drawn] = scenario.pile[left]
-                scenario.pile[left] = number
-                scenario.hand[place] = number
+        exchange(work, bits)
         bits = throw(work, plan)
     return strength(work)
 
@@ -224,58 +252,148 @@ def promising(work, plan):
 
 
 @rule
-def use_of(score, needed, hands_left):
-    """How good a score is: part of what is needed; with the last hand only all of it helps."""
-    part = min(1.0, score / needed)
-    return part if hands_left > 1 or part == 1.0 else 0.1 * part
+def simple_plan(work):
+    """What to try for without much thought: a flush of which four cards are there, else what has twins."""
+    for plan in range(FLUSHES, TWINS):
+        kept = 0
+        for place in range(min(np.int64(work.scenario.hand_count), REACH)):
+            kept += fits(work, plan, place)
+        if kept >= 4:
+            return plan
+    return TWINS
+
+
+@rule
+def play_on(work, needed):
+    """Play the scenario to the end of its round without much thought: 1 if it is won, else part of what was needed."""
+    scenario = work.scenario
+    asked = needed
+    while scenario.hands_left > 0:
+        work.trial.hands_left = scenario.hands_left
+        work.trial.discards_left = scenario.discards_left
+        score = strength(work)
+        if score >= needed:
+            return 1.0
+        if score * scenario.hands_left < needed and scenario.discards_left > 0 and scenario.pile_count > 0:
+            away = throw(work, simple_plan(work))
+            if away:
+                scenario.discards_left -= 1
+                exchange(work, away)
+                continue
+        needed -= score
+        scenario.hands_left -= 1
+        exchange(work, with_junk(work))
+    return 0.2 * (1.0 - needed / asked)
+
+
+@rule
+def with_junk(work):
+    """The play that was chosen, and up to five cards in all of what has no twin."""
+    bits = np.int64(work.chosen)
+    junk = 0
+    chosen = 0
+    for place in range(min(np.int64(work.scenario.hand_count), REACH)):
+        if (bits >> place) & 1:
+            chosen += 1
+        elif not fits(work, TWINS, place):
+            junk |= 1 << place
+    return bits | lowest_cards(work.scenario, junk, MOST_PLAYED - chosen)
+
+
+@rule
+def begin_again(work, state):
+    """Make the scenario the hand of the game again."""
+    scenario = work.scenario
+    scenario.pile_count = state.pile_count
+    scenario.hands_left = state.hands_left
+    scenario.discards_left = state.discards_left
+    for place in range(state.hand_count):
+        scenario.hand[place] = state.hand[place]
 
 
 @rule
 def play_or_discard(state, work):
-    """The best play; or a discard that promises more."""
+    """The best play if it is enough; else the play or discard with which the round is won most often."""
     work.scenario = state
     work.trial = state
     trying.prepare(work.trial)
     best = trying.best_play(work.trial, state, work.scores)
     needed = max(1.0, state.required - state.score)
-    now = use_of(work.scores[best], needed, state.hands_left)
-    if now < 1.0 and state.discards_left > 0 and state.pile_count > 0:
-        away = best_discard(state, work, needed, now)
-        if away:
-            return actions.DISCARD + PLACE_OF[away]
-    return actions.PLAY + with_more_cards(state, work, best, now)
+    if work.scores[best] >= needed:
+        return actions.PLAY + best
+    best = with_more_cards(state, work, best)
+    if state.hands_left <= 1 and state.discards_left == 0:
+        return actions.PLAY + best
+    list_candidates(state, work, best)
+    weigh(state, work, needed, QUICKLY)
+    keep_best(work)
+    weigh(state, work, needed, THOROUGHLY)
+    keep_best(work)
+    return work.candidates[0]
 
 
 @rule
-def best_discard(state, work, needed, now):
-    """Bits of the cards to discard, 0 where a play is as good."""
-    key = work.key
-    choose_rank(work)
-    most = now + BETTER
-    away = 0
-    for plan in range(PLANS):
-        if not promising(work, plan):
-            continue
-        first = throw(work, plan)
-        if first == 0 or not work.mask[actions.DISCARD + PLACE_OF[first]]:
-            continue
-        total = 0.0
-        work.key = key  # the same luck for all plans
-        for _ in range(SAMPLES):
-            total += use_of(follow(work, plan, state.discards_left, first), needed, state.hands_left)
-            for place in range(state.hand_count):
-                work.scenario.hand[place] = state.hand[place]
-        if total / SAMPLES > most:
-            most = total / SAMPLES
-            away = first
-    return away
+def list_candidates(state, work, best):
+    """The best play, and what every plan that has begun throws first."""
+    work.candidates[0] = actions.PLAY + best
+    work.count = 1
+    if state.discards_left > 0:
+        choose_rank(work)
+        for plan in range(PLANS):
+            away = throw(work, plan) if promising(work, plan) else 0
+            if away and work.mask[actions.DISCARD + PLACE_OF[away]]:
+                add_candidate(work, actions.DISCARD + PLACE_OF[away])
+    for index in range(work.count):
+        work.wins[index] = 0.0
 
 
 @rule
-def with_more_cards(state, work, best, now):
+def add_candidate(work, action):
+    for index in range(work.count):
+        if work.candidates[index] == action:
+            return
+    work.candidates[work.count] = action
+    work.count += 1
+
+
+@rule
+def weigh(state, work, needed, times):
+    """Play on after each candidate, the same number of times with the same luck."""
+    key = random.bits(work)
+    for index in range(work.count):
+        action = work.candidates[index]
+        work.key = key
+        for _ in range(times):
+            begin_again(work, state)
+            if action < actions.DISCARD:
+                work.scenario.hands_left -= 1
+                exchange(work, SUBSETS[action])
+                work.wins[index] += play_on(work, needed - work.scores[action])
+            else:
+                work.scenario.discards_left -= 1
+                exchange(work, SUBSETS[action - actions.DISCARD])
+                work.wins[index] += play_on(work, needed)
+
+
+@rule
+def keep_best(work):
+    """The best three candidates, the very best first."""
+    for rank in range(min(FINALISTS, work.count)):
+        best = rank
+        for index in range(rank + 1, work.count):
+            if work.wins[index] > work.wins[best]:
+                best = index
+        action, wins = work.candidates[best], work.wins[best]
+        work.candidates[best], work.wins[best] = work.candidates[rank], work.wins[rank]
+        work.candidates[rank], work.wins[rank] = action, wins
+    work.count = min(FINALISTS, work.count)
+
+
+@rule
+def with_more_cards(state, work, best):
     """A play that scores as much as the best one and, where more hands follow, gets rid of more cards."""
     chosen = best
-    if now < 1.0 and state.hands_left > 1:
+    if state.hands_left > 1:
         for index in range(len(SUBSETS)):
             if work.scores[index] >= work.scores[best] and SIZES[index] > SIZES[chosen]:
                 chosen = index

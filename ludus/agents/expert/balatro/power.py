@@ -48,10 +48,10 @@ def trial_hand(work, size):
         scenario.pile[drawn] = scenario.pile[left]
         scenario.pile[left] = number
         work.dealt[place] = number
-    scenario.pile_count = left
     best = 0.0
     for turn in range(3):
         scenario.hand_count = size
+        scenario.pile_count = left
         for place in range(size):
             scenario.hand[place] = work.dealt[place]
         plan = (
