@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -115,7 +116,9 @@ def new_agent(
     layout = layout_of(pool.observation, spec, getattr(rules, "LAYOUT", None))
     kinds: dict[str, Any] = {"dtype": jnp.bfloat16 if bfloat16 else jnp.float32}
     if isinstance(args, MLPArgs):
-        network: Any = MLPAgent(layout, args, value_columns(spec) + curious, spec.actions, **kinds)
+        own = args.own and getattr(rules, "NETWORK", None)
+        plain = importlib.import_module(own).NETWORK if own else MLPAgent
+        network: Any = plain(layout, args, value_columns(spec) + curious, spec.actions, **kinds)
     else:
         seats = 1 if spec.views > 1 else spec.seats
         args = replace(args, int_head=curious)

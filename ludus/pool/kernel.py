@@ -19,6 +19,8 @@ ACTIONS = len(SPEC.actions.low) if CONTINUOUS else SPEC.actions.n
 LOW = np.array(SPEC.actions.low if CONTINUOUS else [0.0])
 HIGH = np.array(SPEC.actions.high if CONTINUOUS else [1.0])
 
+BLOCK = 64
+
 ROW = np.dtype(
     [("mask", np.uint8, (0 if CONTINUOUS else ACTIONS,)), ("reward", np.float32, (SEATS,)), ("discount", np.float32),
      ("seat", np.int8), ("first", np.uint8)], align=True)  # fmt: skip
@@ -121,10 +123,20 @@ def random_action(row, out, view, bits):
         for action in range(ACTIONS):
             choices += np.int64(row.mask[action])
         skip = scale(bits, choices)
+        # Where there are many actions, most are passed by in blocks, which are summed quickly.
+        start = 0
+        while start + BLOCK < ACTIONS:
+            inside = 0
+            for action in range(start, start + BLOCK):
+                inside += np.int64(row.mask[action])
+            if skip < inside:
+                break
+            skip -= inside
+            start += BLOCK
         # Counting instead of stopping at the chosen one: a branch nobody can predict costs more than a short loop.
-        chosen = 0
+        chosen = start
         passed = 0
-        for action in range(ACTIONS):
+        for action in range(start, min(start + BLOCK, ACTIONS)):
             passed += np.int64(row.mask[action])
             chosen += passed <= skip
         if SIMULTANEOUS:

@@ -118,6 +118,8 @@ class MLPArgs:
     """what bends them: tanh, relu, silu or gelu"""
     shared: bool = False
     """whether actor and critic share one trunk"""
+    own: bool = True
+    """whether a game that brings a network of its own is played by that one"""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -20,20 +20,27 @@ PARAMETERS = {
     "stake": choice("white", decks.STAKES, "the stake: " + ", ".join(decks.STAKES)),
     "seed": Parameter("random", seeds.parse, "a seed of the real game, 1 to 8 of 1-9 and A-Z, or random for a new one"),
     "actions": choice("direct", ("direct", "elementary", "all"), "which actions are legal: direct, elementary or all"),
-    "reward": choice("blinds", ("win", "blinds", "shaped"), "what is paid: win, blinds or shaped"),
+    "reward": choice(
+        "blinds",
+        ("win", "blinds", "shaped"),
+        "what is paid: win, blinds, or shaped, which pays for a part of a blind at once",
+    ),
     "endless": choice("no", ("no", "yes"), "whether a run goes on after its eighth ante"),
     "scale": number(1, 1e-9, 1000, "a factor of every required score"),
 }
 OBSERVATION = record(**observing.FIELDS)
 VARIANTS = ("balatro(scale=0.001, endless=yes)",)
 """what is measured besides the plain game: runs that are long"""
+NETWORK = "ludus.agents.networks.balatro"
+"""where the network is that knows what poker hands are"""
 MEASURES = {
     "ante 1 cleared": lambda states: states["furthest_ante"] > 1,
     "ante": lambda states: states["furthest_ante"],
     "won": lambda states: states["won"],
 }
 """what is counted at the end of a run, besides its return"""
-BLINDS_IN_ALL, SUM_OF_ANTES = 24, 108
+SUM_OF_ANTES = 108
+"""three blinds in each of eight antes: what all of them pay comes to one"""
 WIN, PER_BLIND, SHAPED = range(3)
 
 
@@ -48,16 +55,15 @@ def step(state, action, reward):
     ante = state.ante
     doing.take(state, action)
     state.decisions += 1
-    won = state.won and state.status == OVER
     if state.reward == WIN:
-        reward[0] = float(won)
-    elif state.reward == PER_BLIND:
+        reward[0] = float(state.won and state.status == OVER)
+    else:
         if cleared(state) > round_before:
             reward[0] = max(1, ante) / SUM_OF_ANTES
-    else:
-        before = state.potential
-        state.potential = potential(state)
-        reward[0] = float(won) + state.potential - before
+        if state.reward == SHAPED:
+            before = state.potential
+            state.potential = potential(state)
+            reward[0] += state.potential - before
     if state.status == PLAYING and state.decisions >= LIMIT:
         state.status = CUT
 
@@ -70,11 +76,13 @@ def cleared(state):
 
 @rule
 def potential(state):
-    """How far a run has come, from 0 to 1: blinds beaten, and the part of the score that is reached of the next."""
-    if state.status == OVER:
+    """The reward of the blind that is being played, times the part of its score that is reached; 0 between blinds.
+
+    Over a blind it comes to nothing, so what is best does not change; but a good hand is rewarded at once.
+    """
+    if state.status == OVER or state.phase != rounds.PLAYING_HAND:
         return 0.0
-    part = min(1.0, state.score / state.required) if state.phase == rounds.PLAYING_HAND else 0.0
-    return min(1.0, (state.beaten + part) / BLINDS_IN_ALL)
+    return min(1.0, state.score / state.required) * max(1, state.ante) / SUM_OF_ANTES
 
 
 @rule

@@ -12,8 +12,9 @@ from ludus.games.balatro.state import (
 from ludus.games.balatro.tables import blinds, cards, hands, jokers, packs, tags, vouchers
 from ludus.words import f32, rule, u8, within
 
-HAND, OWNED, KEPT = 16, 8, 6
-"""how many cards, jokers and consumables are shown; more are rare, and the first count"""
+HAND, OWNED, KEPT, HELD_TAGS = 16, 8, 6, 4
+"""how many cards, jokers, consumables and tags are shown; more are rare, and the first count"""
+IDOL, MAIL, ANCIENT, CASTLE = map(jokers.number_of, ("j_idol", "j_mail", "j_ancient", "j_castle"))
 CARD_FIELDS = 8
 """rank + 1 (14 face down), suit, enhancement, edition, seal, debuffed, selected, played this ante"""
 ITEM_FIELDS = 8
@@ -26,6 +27,8 @@ FIELDS = {
     "owned": within(0, 255, u8, OWNED, ITEM_FIELDS), "counters": within(-1e30, 1e30, f32, OWNED, 3),
     "consumables": within(0, 255, u8, KEPT), "shelf": within(0, 255, u8, MOST_ON_SHELF, ITEM_FIELDS),
     "pack": within(0, 255, u8, MOST_IN_PACK, ITEM_FIELDS), "prices": within(0, 1000, f32, MOST_ON_SHELF + 4),
+    "redeemed": within(0, 1, u8, vouchers.VOUCHERS), "held_tags": within(0, tags.TAGS, u8, HELD_TAGS),
+    "played": within(0, 255, u8, hands.HANDS),
     "vouchers": within(0, vouchers.VOUCHERS, u8, 2), "packs": within(0, packs.PACKS, u8, MOST_PACKS),
     "cards": within(0, 1, f32, 52, 4), "jokers": within(0, 1, f32, jokers.JOKERS_IN_ALL, 8),
     "game_state": within(-1e30, 1e30, f32, GAME_STATE),
@@ -39,6 +42,12 @@ def observe(state, out):
     out.boss = state.boss
     for place in range(2):
         out.tags[place] = state.offered_tags[place]
+    for place in range(HELD_TAGS):
+        out.held_tags[place] = state.tags[place] + 1 if place < state.tag_count else 0
+    for voucher in range(vouchers.VOUCHERS):
+        out.redeemed[voucher] = state.owned_vouchers[voucher]
+    for hand in range(hands.HANDS):
+        out.played[hand] = min(255, state.plays_this_round[hand])
     see_hand(state, out)
     see_items(state, out)
     see_deck(state, out)
@@ -87,6 +96,18 @@ def clear(rows, places):
 
 
 @rule
+def target_of(state, joker):
+    """What a joker is after in this round, as its text tells: a card, a rank, a suit; else what it counts."""
+    if joker.number == IDOL:
+        return state.idol_rank * 4 + state.idol_suit
+    if joker.number == MAIL:
+        return int(state.mail_rank)
+    if joker.number == ANCIENT:
+        return int(state.ancient_suit)
+    return int(state.castle_suit) if joker.number == CASTLE else int(joker.counter)
+
+
+@rule
 def see_items(state, out):
     """What is owned and what is offered, with its prices; a joker that lies face down could be any."""
     clear(out.owned, OWNED)
@@ -104,7 +125,7 @@ def see_items(state, out):
         out.owned[place, 4] = joker.debuffed != 0
         out.owned[place, 5] = joker.rounds
         out.counters[place, 0] = joker.value
-        out.counters[place, 1] = joker.counter
+        out.counters[place, 1] = target_of(state, joker)
         out.counters[place, 2] = prices.sell_value(state, joker)
     for place in range(KEPT):
         out.consumables[place] = state.consumables[place].number if place < state.consumable_count else 0
@@ -132,27 +153,25 @@ def see_deck(state, out):
 
     What lies face down in hand is counted into the pile, where it could be as well.
     """
+    seen = out.cards
     for front in range(52):
         for field in range(4):
-            out.cards[front, field] = 0.0
+            seen[front, field] = 0.0
     for number in range(state.card_count):
         card = state.cards[number]
         front = card.suit * 13 + card.rank
-        out.cards[front, 2] = min(1.0, out.cards[front, 2] + 0.25)
-        if card.enhancement:
-            out.cards[front, 3] = min(1.0, out.cards[front, 3] + 0.25)
+        seen[front, 2] += 0.25
+        seen[front, 3] += 0.25 if card.enhancement else 0.0
     for place in range(state.hand_count):
         card = state.cards[state.hand[place]]
-        move_quarter(out.cards, card.suit * 13 + card.rank, 1 if card.flags & cards.FACE_DOWN else 0)
+        seen[card.suit * 13 + card.rank, 1 if card.flags & cards.FACE_DOWN else 0] += 0.25
     for index in range(state.pile_count):
         card = state.cards[state.pile[index]]
-        move_quarter(out.cards, card.suit * 13 + card.rank, 1)
-
-
-@rule
-def move_quarter(rows, front, field):
-    rows[front, field] = min(1.0, rows[front, field] + 0.25)
-    rows[front, 2] = max(0.0, rows[front, 2] - 0.25)
+        seen[card.suit * 13 + card.rank, 1] += 0.25
+    for front in range(52):
+        seen[front, 2] = max(0.0, seen[front, 2] - seen[front, 0] - seen[front, 1])
+        for field in range(4):
+            seen[front, field] = min(1.0, seen[front, field])
 
 
 @rule

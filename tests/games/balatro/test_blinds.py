@@ -356,13 +356,11 @@ def test_all_rewards_of_a_won_run_sum_up_to_one(reward):
     paid = [reward for reward in rewards if reward]
     if reward == "win":
         assert paid == [1]
-    elif reward == "blinds":
-        assert paid == pytest.approx([ante / 108 for ante in range(1, 9) for _ in range(3)])
     else:
-        assert paid[:2] == pytest.approx([1 / 24, 1 / 24])
+        assert paid == pytest.approx([ante / 108 for ante in range(1, 9) for _ in range(3)])
 
 
-@pytest.mark.parametrize(("reward", "paid"), [("win", 0), ("blinds", 1 / 108), ("shaped", 0)])
+@pytest.mark.parametrize(("reward", "paid"), [("win", 0), ("blinds", 1 / 108), ("shaped", 1 / 108)])
 def test_a_run_that_is_lost_is_worth_the_blinds_before(reward, paid):
     table = Table(reward=reward).deal(PAIR, required=1).do("play 1")
     total = table.reward
@@ -372,9 +370,13 @@ def test_a_run_that_is_lost_is_worth_the_blinds_before(reward, paid):
     assert total == pytest.approx(paid, abs=1e-6)
 
 
-def test_a_shaped_reward_is_a_part_of_the_way():
+def test_a_shaped_reward_pays_for_a_part_of_a_blind_at_once_and_for_the_rest_at_its_end():
     table = Table(reward="shaped").deal(PAIR, required=128).do("play 1,2")
-    assert table.reward == pytest.approx(64 / 128 / 24)
+    assert table.reward == pytest.approx(64 / 128 / 108)
+    before = float(table["score"]) / 128
+    table.set(score=127).do("play 1")
+    assert table.phase == "pay"
+    assert table.reward == pytest.approx((1 - before) / 108)
 
 
 @pytest.mark.parametrize(("endless", "status"), [("no", OVER), ("yes", PLAYING)])
