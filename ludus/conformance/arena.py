@@ -5,7 +5,7 @@ The same few functions drive the compiled kernels and, in plain.py, the uncompil
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -154,7 +154,13 @@ def same(left: Array, right: Array) -> bool:
 
 def different_field(left: Array, right: Array) -> str:
     """The name of the first field in which two arrays of records differ, or nothing."""
+    return next((name for name, one, other in pairs_of_fields(left, right) if one.tobytes() != other.tobytes()), "")
+
+
+def pairs_of_fields(left: Array, right: Array, prefix: str = "") -> Iterator[tuple[str, Array, Array]]:
+    """(name, of the one, of the other) for every field of two arrays of records, and of the records inside them."""
     for name in left.dtype.names or ():
-        if left[name].tobytes() != right[name].tobytes():
-            return name
-    return ""
+        if left[name].dtype.names:
+            yield from pairs_of_fields(left[name], right[name], f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", left[name], right[name]

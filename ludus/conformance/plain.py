@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ludus import games
-from ludus.conformance.arena import Play, Trial, build, record
+from ludus.conformance.arena import Play, Trial, build, pairs_of_fields, record
 from ludus.types import Array, LudusError
 from ludus.words import random
 from ludus.words.rows import as_plain, bare
@@ -97,9 +97,8 @@ def numbers_do_not_wrap(trial: Trial) -> str:
 
 def _fields(left: Play, right: Play) -> Iterator[tuple[str, Array, Array]]:
     for part in ("states", "rows", "observations"):
-        first, second = getattr(left, part), getattr(right, part)
-        for name in first.dtype.names:
-            yield f"{name} of the {part}", first[name], second[name]
+        for name, first, second in pairs_of_fields(getattr(left, part), getattr(right, part)):
+            yield f"{name} of the {part}", first, second
 
 
 def _first_difference(left: Array, right: Array) -> tuple[int, Any, Any]:

@@ -87,7 +87,7 @@ def observations_vary(trial: Trial) -> str:
     component = tuple(np.argwhere(still[name])[0]) if still[name].shape else ()
     return (
         f"{_component(name, component)} is {first[name][component]:g} in all random play; "
-        "leave it out, or declare it constant by within(value, value, …)"
+        "leave it out, declare it constant by within(value, value, …), or name it in RARELY_SEEN"
     )
 
 
@@ -155,9 +155,9 @@ def _component(name: str, component: tuple[int, ...]) -> str:
 
 
 def _never_moving(trial: Trial) -> dict[str, Array]:
-    """The components that ought to vary: all but those whose range is one value."""
-    dtype = trial.game.rules.OBSERVATION
-    ranges = {name: bounds(dtype, name) for name in dtype.names}
+    """The components that ought to vary: all but those whose range is one value, or that a game calls rarely seen."""
+    dtype, rarely = trial.game.rules.OBSERVATION, getattr(trial.game.rules, "RARELY_SEEN", ())
+    ranges = {name: bounds(dtype, name) for name in dtype.names if name not in rarely}
     return {name: np.asarray(low != high) for name, (low, high) in ranges.items()}
 
 

@@ -29,6 +29,9 @@ PARAMETERS = {
     "scale": number(1, 1e-9, 1000, "a factor of every required score"),
 }
 OBSERVATION = record(**observing.FIELDS)
+RARELY_SEEN = ("hand", "owned", "counters", "consumables", "shelf", "pack", "prices", "redeemed", "held_tags", "played",
+               "vouchers", "packs", "cards", "jokers", "game_state")  # fmt: skip
+"""parts of them are never filled by random play: an edition, a legendary joker, a full shelf"""
 VARIANTS = ("balatro(scale=0.001, endless=yes)",)
 """what is measured besides the plain game: runs that are long"""
 NETWORK = "ludus.agents.networks.balatro"
