@@ -1,5 +1,9 @@
 """The cards of a run: adding and destroying them, shuffling, drawing, sorting, debuffing."""
 
+import math
+
+import numpy as np
+
 from ludus.games.balatro import conditions, poker, randomness
 from ludus.games.balatro.state import BOSS, MOST_CARDS, MOST_IN_HAND
 from ludus.games.balatro.tables import blinds, cards, decks
@@ -107,20 +111,29 @@ def destroy_card(state, number):
 
 
 @rule
-def shuffle(state, source):
-    """All cards back into the pile, in random order."""
+def gather(state):
+    """All cards back into the pile, in the order in which they came to be."""
     count = state.card_count
     for number in range(count):
         state.pile[number] = number
         state.cards[number].flags &= cards.PLAYED_THIS_ANTE
     state.pile_count = count
     state.hand_count = 0
-    randomness.seed_generator(state, randomness.pseudoseed(state, source))
+
+
+@rule
+def shuffle(state, source):
+    """All cards back into the pile, in random order."""
+    gather(state)
+    count = state.card_count
+    words = randomness.seeded_words(randomness.pseudoseed(state, source))
     for last in range(count - 1, 0, -1):
-        other = randomness.draw_below(state, last + 1)
+        words = randomness.stepped_words(words)
+        other = np.int64(math.floor(randomness.as_float(words) * (last + 1)))
         number = state.pile[last]
         state.pile[last] = state.pile[other]
         state.pile[other] = number
+    randomness.keep_words(state, words)
 
 
 @rule

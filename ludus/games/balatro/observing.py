@@ -161,7 +161,8 @@ def see_deck(state, out):
         card = state.cards[number]
         front = card.suit * 13 + card.rank
         seen[front, 2] += 0.25
-        seen[front, 3] += 0.25 if card.enhancement else 0.0
+        if card.enhancement:
+            seen[front, 3] += 0.25
     for place in range(state.hand_count):
         card = state.cards[state.hand[place]]
         seen[card.suit * 13 + card.rank, 1 if card.flags & cards.FACE_DOWN else 0] += 0.25

@@ -22,7 +22,7 @@ ALPHABET = np.array(list(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ"), np.uint8)
 """of the seeds that the game makes up itself"""
 WIN_ANTE = 8
 IDOL, MAIL, ANCIENT, CASTLE = stream("idol@"), stream("mail@"), stream("anc@"), stream("cas@")
-FIRST_SHUFFLE, SHUFFLE, CASH_OUT_SHUFFLE = stream("shuffle"), stream("nr@"), stream("cashout@")
+SHUFFLE, CASH_OUT_SHUFFLE = stream("nr@"), stream("cashout@")
 ORBITAL = stream("orbital")
 HOOK, BELL, HEART, ACORN, WHEEL = (stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel"))
 PURPLE_TAROT = stream("Tarot8ba@")
@@ -35,12 +35,13 @@ def start(state):
     take_seed(state)
     start_values(state)
     randomness.enter_ante(state, 1)
+    randomness.begin_streams(state)
     state.boss = generation.draw_boss(state)
     state.vouchers[0] = generation.draw_voucher(state, generation.VOUCHER_STREAM)
     state.offered_vouchers = 1
     offer_tags(state)
     deck.make_deck(state)
-    deck.shuffle(state, FIRST_SHUFFLE)
+    deck.gather(state)
     state.ancient_suit = cards.SPADES
     choose_targets(state)
     holdings.refresh(state)
@@ -151,6 +152,8 @@ def random_card(state, source):
     if count == 0:
         return -1
     skip = randomness.below(state, source, count)
+    if count == state.card_count:
+        return skip
     for number in range(state.card_count):
         if state.cards[number].enhancement != cards.STONE:
             if skip == 0:

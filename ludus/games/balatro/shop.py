@@ -8,6 +8,7 @@ from ludus.games.balatro.state import (
 from ludus.games.balatro.tables import blinds, cards, packs, tags, vouchers
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.jokers import RARE, UNCOMMON
+from ludus.games.balatro.tables.streams import stream
 from ludus.words import rule
 
 OVERSTOCK, OVERSTOCK_PLUS, REROLL_SURPLUS, REROLL_GLUT = map(
@@ -15,6 +16,8 @@ OVERSTOCK, OVERSTOCK_PLUS, REROLL_SURPLUS, REROLL_GLUT = map(
 )
 FIRST_REROLL, SHELF = 5, 2
 SOLD_OUT = -1
+
+FIRST_SHUFFLE = stream("shuffle")
 
 
 @rule
@@ -279,6 +282,8 @@ def leave(state):
 @rule
 def skip_blind(state):
     """Skip a blind for its tag."""
+    if state.round == 0 and state.skips == 0:
+        deck.shuffle(state, FIRST_SHUFFLE)  # a pack that is opened now deals from it, and nothing else does
     state.skips = min(state.skips + 1, 30000)
     tag = int(state.offered_tags[state.blind])
     tagging.gain(state, tag, state.orbital_hands[state.blind])

@@ -41,3 +41,14 @@ ANTE_MARK = ord("@")
 def stream(name: str) -> int:
     """The number of a stream, by the name with which it is drawn from."""
     return NAMES.index(name)
+
+
+AT_FIRST = ("Voucher@", "Tag@", "Voucher@", "Tag@", "boss", "orbital", "nr@", "idol@", "mail@", "anc@", "cas@")
+"""streams that every run draws from when it begins; the first ones in their second try"""
+REPEATED = 2
+FIRST_STREAMS = np.array([stream(name) for name in AT_FIRST], np.int64)
+_AS_WRITTEN = [
+    name.replace("@", "1") + ("_resample2" if index < REPEATED else "") for index, name in enumerate(AT_FIRST)
+]
+LENGTHS_AT_FIRST = np.array([len(name) for name in _AS_WRITTEN], np.int64)
+NAMES_AT_FIRST = np.array([list(name.encode().ljust(max(LENGTHS_AT_FIRST), b"\0")) for name in _AS_WRITTEN], np.int64)
