@@ -1,7 +1,8 @@
 """BalatroNet: cards, jokers and offers are embedded, and every play and discard is judged by what it would be.
 
-What poker hand each of the 218 subsets of the first eight cards makes is not learned but counted, with matrix products;
-learned is what it is worth in this situation.
+What poker hand each of the 218 subsets of the first eight cards makes is not learned but counted; learned is what that
+is worth in this situation. Counts of all ranks stand in one or two integers, four bits each, so that a subset costs a
+few additions.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
@@ -29,15 +30,22 @@ from ludus.types import Discrete
 Array = jax.Array
 
 KINDS_OF_ITEMS, NUMBERS_OF_ITEMS = 4, 160
-PLAIN, EMBEDDING, JUDGE = 26, 24, 24
-"""numbers of `game_state` before the levels; widths of an embedding and of the judge of plays"""
-CHOSEN = np.array([[bits >> place & 1 for place in range(doing.REACH)] for bits in doing.SUBSETS.tolist()], np.float32)
-"""[subsets, cards] which cards a subset takes"""
-WINDOWS = np.zeros((13, 10), np.float32)
-"""[ranks, straights] which ranks a straight is made of: the first begins with the ace"""
-for _low in range(10):
-    WINDOWS[[(_low + step - 1) % 13 for step in range(5)], _low] = 1.0
+PLAIN, EMBEDDING = 26, 24
+"""numbers of `game_state` before the levels; the width of an embedding"""
 SUBSETS = len(doing.SUBSETS)
+CHOSEN = np.array([[bits >> place & 1 for place in range(doing.REACH)] for bits in doing.SUBSETS.tolist()], np.int32)
+"""[subsets, cards] which cards a subset takes"""
+LOW_RANKS = 7
+"""ranks whose counts stand in the first integer; the other six stand in the second"""
+LOW_ONES, HIGH_ONES = 0x1111111, 0x111111
+STRAIGHTS = [{(low + step - 1) % 13 for step in range(5)} for low in range(10)]
+"""the ranks of each straight: the first begins with the ace"""
+WINDOWS = np.array(
+    [[sum(1 << 4 * rank for rank in straight if rank < LOW_RANKS),
+      sum(1 << 4 * (rank - LOW_RANKS) for rank in straight if rank >= LOW_RANKS)] for straight in STRAIGHTS], np.int32
+)  # fmt: skip
+FEATURES = 11
+"""numbers that tell of a subset, besides its poker hand"""
 
 
 class BalatroNet(nn.Module):
@@ -63,10 +71,9 @@ class BalatroNet(nn.Module):
         rows = check_shapes(self.layout, x)
         items = self._items(x)
         table = self._table(x, items)
-        logits = self._dense(self.actions.n, 0.01, "others")(table)
+        others = self._dense(self.actions.n - 2 * SUBSETS, 0.01, "others")(table)
         plays, discards = self._plays(x, table)
-        logits = logits.at[:, doing.PLAY : doing.PLAY + SUBSETS].add(plays)
-        logits = logits.at[:, doing.DISCARD : doing.DISCARD + SUBSETS].add(discards)
+        logits = jnp.concatenate([plays, discards, others], axis=-1)
         wanted = self._wanted(items, table)
         shelf, pack = x["shelf"].shape[1], x["pack"].shape[1]
         owned = x["owned"].shape[1]
@@ -121,12 +128,15 @@ class BalatroNet(nn.Module):
         return found
 
     def _plays(self, x: Mapping[str, Array], table: Array) -> tuple[Array, Array]:
-        """[B, subsets] what speaks for playing each, and for discarding each."""
-        seen = subset_features(x).astype(self.dtype)
-        judged = self._dense(JUDGE, math.sqrt(2), "judge")(seen)
-        judged = nn.relu(judged + self._dense(JUDGE, 1.0, "judge_table")(table)[:, None, :])
-        found = self._dense(2, 0.01, "judgement")(judged)
-        return found[..., 0], found[..., 1]
+        """[B, subsets] what speaks for playing each, and for discarding each: its features, weighed by the table."""
+        kind, features = subsets_of(x)
+        weights = self._dense(2 * (hands.HANDS + FEATURES), 0.1, "weights")(table)
+        weights = weights.reshape(len(table), 2, hands.HANDS + FEATURES)
+        of_kinds, of_features = weights[..., : hands.HANDS], weights[..., hands.HANDS :]
+        made = jax.nn.one_hot(kind, hands.HANDS, dtype=self.dtype)
+        found = jnp.einsum("bwh,bsh->bws", of_kinds, made)
+        found += jnp.einsum("bwf,bsf->bws", of_features, features.astype(self.dtype))
+        return found[:, 0], found[:, 1]
 
     def _wanted(self, items: Array, table: Array) -> Array:
         """[B, items] what speaks for each of the jokers and offers."""
@@ -141,53 +151,97 @@ def compressed(numbers: Array) -> Array:
     return jnp.sign(numbers) * jnp.log1p(jnp.abs(jnp.clip(numbers, -1e30, 1e30)))
 
 
-def subset_features(x: Mapping[str, Array]) -> Array:
-    """[B, subsets, features] of what is taken, the hand it makes and about what it scores; and of what stays."""
+class Counts(NamedTuple):
+    """Of some cards: how many there are of each rank and suit, four bits each, and what their chips come to."""
+
+    low: Array
+    high: Array
+    suits: Array
+    chips: Array
+    size: Array
+
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(*(one - two for one, two in zip(self, other, strict=True)))
+
+
+def counts_of(x: Mapping[str, Array]) -> tuple[Counts, Counts]:
+    """Of every subset of the first eight cards, and of what stays: [B, subsets] each."""
     hand = x["hand"][:, : doing.REACH].astype(jnp.int32)
-    known = (hand[..., 0] > 0) & (hand[..., 0] < 14)
-    stone = hand[..., 2] == cards.STONE
-    ranks = jax.nn.one_hot(jnp.where(known & ~stone, hand[..., 0] - 1, -1), 13)
-    suits = jax.nn.one_hot(jnp.where(known & ~stone, hand[..., 1], -1), 4)
-    suits = jnp.maximum(suits, ((hand[..., 2] == cards.WILD) & known)[..., None])
-    chips = jnp.where(known & (hand[..., 5] == 0), jnp.asarray(cards.RANK_CHIPS, jnp.float32)[hand[..., 0] - 1], 0.0)
-    chips += 30.0 * (hand[..., 2] == cards.BONUS) + 50.0 * stone
-    there = (hand[..., 0] > 0).astype(jnp.float32)
-    every = jnp.concatenate([ranks, suits, jnp.stack([chips, there], axis=-1)], axis=-1)  # [B, 8, 19]
-    taken = jnp.einsum("sk,bkf->bsf", CHOSEN, every)
-    left = every.sum(axis=1)[:, None] - taken
-    made, about, scored = hand_made(x, taken)
-    kept_ranks, kept_suits = left[..., :13], left[..., 13:17]
-    stays = jnp.stack(
-        [kept_ranks.max(axis=-1) / 4, (kept_ranks >= 2).sum(axis=-1) / 2, kept_suits.max(axis=-1) / 5,
-         ((kept_ranks > 0).astype(jnp.float32) @ WINDOWS).max(axis=-1) / 5, left[..., 17] / 50], axis=-1,
-    )  # fmt: skip
-    size = taken[..., 18:19] / 5
-    return jnp.concatenate([made, about, scored, size, stays], axis=-1)
+    rank, suit, enhancement = hand[..., 0] - 1, hand[..., 1], hand[..., 2]
+    there, known = hand[..., 0] > 0, (hand[..., 0] > 0) & (hand[..., 0] < 14)
+    ranked = known & (enhancement != cards.STONE)
+    low = jnp.where(ranked & (rank < LOW_RANKS), 1 << 4 * jnp.clip(rank, 0, LOW_RANKS - 1), 0)
+    high = jnp.where(ranked & (rank >= LOW_RANKS), 1 << 4 * jnp.clip(rank - LOW_RANKS, 0, 5), 0)
+    suits = jnp.where(ranked, jnp.where(enhancement == cards.WILD, 0x1111, 1 << 4 * (suit & 3)), 0)
+    chips = jnp.asarray(cards.RANK_CHIPS, jnp.int32)[jnp.clip(rank, 0, 12)]
+    chips = jnp.where(enhancement == cards.STONE, 50, chips + 30 * (enhancement == cards.BONUS))
+    chips = jnp.where(known & (hand[..., 5] == 0), chips, 0)
+    each = Counts(low, high, suits, chips, there.astype(jnp.int32))
+    taken = Counts(*(part @ CHOSEN.T for part in each))
+    whole = Counts(*(part.sum(axis=1, keepdims=True) for part in each))
+    return taken, whole - taken
 
 
-def hand_made(x: Mapping[str, Array], taken: Array) -> tuple[Array, Array, Array]:
-    """Of every subset: its poker hand, one-hot; the logarithm of about what it scores, and that as part of the need."""
-    counts, most_suit = taken[..., :13], taken[..., 13:17].max(axis=-1)
-    most, pairs = counts.max(axis=-1), (counts >= 2).sum(axis=-1)
-    flush = most_suit >= 5
-    straight = (((counts > 0).astype(jnp.float32) @ WINDOWS) >= 5).any(axis=-1)
-    full = (most == 3) & (pairs == 2)
-    kinds = [
-        flush & (most >= 5), flush & full, most >= 5, flush & straight, most == 4, full, flush, straight, most == 3,
-        pairs == 2, most == 2, most >= 0,
+def at_least(counts: Counts, least: int) -> tuple[Array, Array]:
+    """Bits of the ranks of which there are so many, 1 to 5, in the two integers."""
+
+    def bits(packed: Array, ones: int) -> Array:
+        one, two, four = packed, packed >> 1, packed >> 2
+        found = {1: one | two | four, 2: two | four, 3: (two & one) | four, 4: four, 5: four & one}
+        return found[least] & ones
+
+    return bits(counts.low, LOW_ONES), bits(counts.high, HIGH_ONES)
+
+
+def some(bits: tuple[Array, Array]) -> Array:
+    return (bits[0] | bits[1]) != 0
+
+
+def number(bits: tuple[Array, Array]) -> Array:
+    return jax.lax.population_count(bits[0]) + jax.lax.population_count(bits[1])
+
+
+def longest_suit(counts: Counts) -> Array:
+    return jnp.stack([(counts.suits >> shift) & 15 for shift in (0, 4, 8, 12)]).max(axis=0)
+
+
+def nearest_straight(counts: Counts) -> Array:
+    """How many ranks of a straight there are, of the one that is nearest."""
+    low, high = at_least(counts, 1)
+    return jnp.stack([number((low & int(mask[0]), high & int(mask[1]))) for mask in WINDOWS]).max(axis=0)
+
+
+def kind_of(counts: Counts) -> Array:
+    """Which poker hand cards make, without the rules of jokers."""
+    flush, straight = longest_suit(counts) >= 5, nearest_straight(counts) >= 5
+    pairs = number(at_least(counts, 2))
+    two, three, four, five = (some(at_least(counts, least)) for least in (2, 3, 4, 5))
+    full = three & (pairs >= 2)
+    made = [
+        flush & five, flush & full, five, flush & straight, four, full, flush, straight, three, pairs >= 2, two,
     ]  # fmt: skip
-    made = jnp.stack(kinds, axis=-1)
-    made = made & (jnp.cumsum(made, axis=-1) == 1)  # the best one alone
-    made = made.astype(jnp.float32)
-    levels = x["game_state"][:, PLAIN : PLAIN + hands.HANDS] * 5.0
+    kind = jnp.full(counts.low.shape, hands.HIGH_CARD)
+    for place in reversed(range(len(made))):
+        kind = jnp.where(made[place], place, kind)
+    return kind
+
+
+def subsets_of(x: Mapping[str, Array]) -> tuple[Array, Array]:
+    """[B, subsets] the poker hand of each subset, and [B, subsets, features] what else tells of it and what stays."""
+    taken, left = counts_of(x)
+    kind = kind_of(taken)
     numbers = jnp.asarray(hands.NUMBERS, jnp.float32)
-    base = made @ jnp.stack([numbers[:, 0], numbers[:, 1]], axis=-1)
-    more = jnp.einsum("bsh,bhn->bsn", made, (levels - 1)[..., None] * numbers[None, :, 2:4])
-    score = (base[..., 0] + more[..., 0] + taken[..., 17]) * (base[..., 1] + more[..., 1])
-    logs = x["game_state"][:, 2:4] * math.log(10)
-    needed = jnp.maximum(jnp.exp(jnp.minimum(logs[:, 1], 60.0)) - jnp.exp(jnp.minimum(logs[:, 0], 60.0)), 1.0)
-    part = jnp.minimum(score / needed[:, None], 2.0)
-    return made, jnp.log1p(score)[..., None] / 5, part[..., None]
+    more = (x["game_state"][:, PLAIN : PLAIN + hands.HANDS] * 5.0 - 1.0)[..., None] * numbers[:, 2:4]
+    base = jnp.take_along_axis(numbers[:, :2] + more, kind[..., None], axis=1)  # [B, subsets, chips and mult]
+    score = (base[..., 0] + taken.chips) * base[..., 1]
+    reached, required = (jnp.exp(jnp.minimum(x["game_state"][:, place] * math.log(10), 60.0)) for place in (2, 3))
+    part = score / jnp.maximum(required - reached, 1.0)[:, None]
+    features = [
+        jnp.log(score) / 5, jnp.minimum(part, 1.5), part >= 1.0, taken.size / 5, taken.chips / 50, left.chips / 50,
+        some(at_least(left, 3)), number(at_least(left, 2)) / 2, longest_suit(left) / 5, longest_suit(left) >= 4,
+        nearest_straight(left) / 5,
+    ]  # fmt: skip
+    return kind, jnp.stack([feature.astype(jnp.float32) for feature in features], axis=-1)
 
 
 NETWORK = BalatroNet
