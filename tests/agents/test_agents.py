@@ -15,10 +15,11 @@ PAIRS = [(name, kind) for name in games.names() for kind in agents.kinds_for(nam
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
 def test_an_agent_acts_legally_and_repeatably(name, kind):
     rows = 4 if (name, kind) == ("connect4", "perfect") else 32
-    agent = agents.load(kind, name)
+    loaded = agents.load(kind, name)
     streams = []
     for _ in range(2):
         pool = Pool(name, rows, 5)
+        agent = loaded.at(pool) if hasattr(loaded, "at") else loaded
         params, memory = agent.init(pool.spec, 0), agent.memory(rows)
         for turn in range(30):
             decision, memory = agent.act(params, memory, pool.step, turn)
@@ -121,3 +122,16 @@ def test_wrong_names_get_a_sentence():
         agents.load("genius", "tictactoe")
     with pytest.raises(LudusError, match="car has no perfect player; it has scripted, random"):
         agents.load("perfect", "car(track=7)")
+
+
+@pytest.mark.parametrize(("kind", "games_", "cleared", "ante"), [("greedy", 200, 0.65, 2.4), ("expert", 60, 0.85, 4.0)])
+def test_players_of_balatro_are_as_strong_as_they_claim(kind, games_, cleared, ante):
+    score = evaluate.score("balatro", agents.load(kind, "balatro"), (), games_, 1)
+    assert score.measures["ante 1 cleared"].estimate > cleared
+    assert score.measures["ante"].estimate > ante
+
+
+def test_who_thinks_about_games_says_that_it_needs_them():
+    pool = Pool("balatro", 1)
+    with pytest.raises(LudusError, match="needs the games themselves"):
+        agents.load("greedy", "balatro").act((), (), pool.step, 0)

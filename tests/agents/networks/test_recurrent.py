@@ -102,11 +102,16 @@ def graded(network):
     return jax.jit(jax.value_and_grad(loss, has_aux=True)), traces
 
 
+WHERE_MUCH_IS_SEEN = {"balatro": ("balatro(scale=1e-9)", 40)}
+"""in a shop there are prices"""
+
+
 @pytest.mark.parametrize("name", games.names())
 def test_every_game_is_read(name):
     network = network_of(name, small(film=False))
-    pool = Pool(name, ROWS, seed=1, threads=1)
-    pool.play_randomly(3)
+    elsewhere, steps = WHERE_MUCH_IS_SEEN.get(name, (name, 3))
+    pool = Pool(elsewhere, ROWS, seed=1, threads=1)
+    pool.play_randomly(steps)
     rows = slice(0, ROWS)
     x = {field: array[rows] for field, array in pool.step.observation.items()}
     seat = pool.step.seat[rows].astype(np.int32)

@@ -1,0 +1,73 @@
+"""BalatroNet counts poker hands as the game does, and learns from all that it sees."""
+
+import jax
+import numpy as np
+import pytest
+
+from ludus.agents.deep import new_agent
+from ludus.agents.networks import balatro as net
+from ludus.agents.networks.arguments import MLPArgs
+from ludus.agents.networks.mlp import MLPAgent
+from ludus.games.balatro import actions, poker, rounds
+from ludus.games.balatro.state import PLAYING_HAND
+from ludus.pool import Pool
+from ludus.words import rule
+
+ROWS = 64
+
+
+@pytest.fixture(scope="module")
+def pool():
+    pool = Pool("balatro(scale=1e-6)", ROWS, seed=3)
+    pool.play_randomly(60)
+    return pool
+
+
+@rule
+def hand_of(state, bits):
+    actions.select(state, bits)
+    rounds.take_selected(state)
+    poker.evaluate(state)
+    return int(state.tally.hand)
+
+
+def test_every_subset_is_the_poker_hand_that_the_game_sees(pool):
+    kinds = np.asarray(net.subsets_of(pool.step.observation)[0])
+    seen = set()
+    for row in range(ROWS):
+        state = pool.states[row]
+        if state["phase"] != PLAYING_HAND or state["rules"] or state["hand_count"] < actions.REACH:
+            continue
+        if (state["cards"]["flags"][state["hand"][: actions.REACH]]).any():
+            continue  # a card that lies face down could be any
+        for index, bits in enumerate(actions.SUBSETS):
+            wanted = hand_of(pool.states[row].copy(), int(bits))
+            assert kinds[row, index] == wanted, (row, int(bits))
+            seen.add(wanted)
+    assert len(seen) >= 5
+
+
+def test_a_gradient_reaches_every_part(pool):
+    agent = new_agent(pool, MLPArgs(width=16))
+    params = agent.init(pool.spec, 0)
+    step = pool.step
+
+    def loss(params):
+        _, policy, value, _ = agent.network.apply(params, step.observation, legal=step.mask)
+        return (
+            np.cos(np.arange(policy.size)).reshape(policy.shape) * jax.numpy.where(step.mask, policy, 0)
+        ).sum() + value.sum()
+
+    slopes = jax.tree_util.tree_leaves_with_path(jax.grad(loss)(params)["params"])
+    assert [jax.tree_util.keystr(path) for path, slope in slopes if not np.any(slope)] == []
+
+
+def test_a_game_brings_its_network_unless_told_otherwise(pool):
+    assert isinstance(new_agent(pool, MLPArgs()).network, net.BalatroNet)
+    assert isinstance(new_agent(pool, MLPArgs(own=False)).network, MLPAgent)
+
+
+def test_it_acts_legally(pool):
+    agent = new_agent(pool, MLPArgs(width=16))
+    decision, _ = agent.act(agent.init(pool.spec, 0), agent.memory(ROWS), pool.step, 1)
+    assert pool.step.mask[np.arange(ROWS), decision.action].all()
