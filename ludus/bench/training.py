@@ -139,6 +139,18 @@ def lair(rounds: int) -> Iterator[Result]:
         yield Result(f"train/lair/{name}/seconds", learned.seconds, "s")
 
 
+def balatro(rounds: int) -> Iterator[Result]:
+    """Runs of Balatro by its preset: how often ante 1 is cleared, the ante that is reached; decisions/s with learning."""
+    learned = learn(config.resolve("balatro", "ppo"))
+    score = evaluate.score("balatro", learned.player, learned.params, 1000, 1)
+    yield Result("train/balatro/ante_1_cleared", 100.0 * score.measures["ante 1 cleared"].estimate, "%")
+    yield Result("train/balatro/ante", score.measures["ante"].estimate, "mean")
+    yield Result("train/balatro/won", 100.0 * score.measures["won"].estimate, "%")
+    yield Result("train/balatro/seconds", learned.seconds, "s")
+    steps = sum(one["updates"] for one in learned.metrics)
+    yield Result("train/balatro/rate", steps / learned.seconds, "decisions/s")
+
+
 def threads(rounds: int) -> Iterator[Result]:
     """What actors in threads gain over a plain loop, the two by turns; their overlap and age."""
     for name, game in {"cartpole": "cartpole", **STEPPED}.items():
@@ -160,7 +172,7 @@ def decisions(rounds: int) -> Iterator[Result]:
 PARTS: dict[str, Part] = {
     "cartpole/ppo": cartpole, "first_update": first_update, "cartpole/solved": solved, "car": car,
     "tictactoe": tictactoe, "recall": recall, "lair": lair, "threads": threads, "inference": decisions,
-    "connect4": connect4,
+    "connect4": connect4, "balatro": balatro,
 }  # fmt: skip
 
 
