@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus import agents, checkpoint, evaluate, heatmap, replays, terminal
-from ludus.agents import person, trained
+from ludus.agents import person, seated, trained
 from ludus.agents.person import Left, Person
 from ludus.bridges import AnyPool, open_pool
-from ludus.evaluate.playing import Chair, Counts, Player, Tell, by_game, decide, seated
+from ludus.evaluate.playing import Chair, Counts, Player, Tell, by_game, decide
 from ludus.pool import Pool
 from ludus.ratings import Rating, bradley_terry, elo
 from ludus.replays import Replay

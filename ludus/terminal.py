@@ -10,7 +10,6 @@ import numpy as np
 
 from ludus import agents
 from ludus.bridges import AnyPool, open_pool
-from ludus.evaluate import seated
 from ludus.evaluate.playing import Chair
 from ludus.pool import Pool, Snapshot
 from ludus.types import Continuous, LudusError
@@ -35,7 +34,7 @@ def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) ->
 
 
 def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
-    chair = Chair(seated(opponent, pool), opponent.init(pool.spec, seed), pool.step, seed, 0)
+    chair = Chair(agents.seated(opponent, pool), opponent.init(pool.spec, seed), pool.step, seed, 0)
     chair.unseen |= pool.step.first
     earlier, total = list[tuple[Snapshot, float, Any, Any]](), 0.0
     while pool.status[0] == PLAYING:
@@ -100,7 +99,7 @@ def _hint(pool: AnyPool) -> str:
     name = pool.name.partition("(")[0]
     kind = agents.kinds_for(name)[0]
     adviser = agents.load(kind, name)
-    decision, _ = adviser.act(adviser.init(pool.spec, 0), (), pool.step, 0)
+    decision, _ = agents.seated(adviser, pool).act(adviser.init(pool.spec, 0), (), pool.step, 0)
     return f"the {kind} player would play {pool.action_name(int(decision.action[0]))}"
 
 

@@ -49,6 +49,16 @@ def load(kind: str, game: str) -> Agent:
     return agent
 
 
+def seated(agent: Agent, pool: Any) -> Agent:
+    """The agent for the games of this pool: what its `at(pool)` gives, as search needs the games themselves, or itself.
+
+    It acts on the newest step of the pool. In rows where it has nothing to decide the step's discount is 0, as after
+    the end of a game: it may skip the thinking there, and whatever it answers is ignored.
+    """
+    bind = getattr(agent, "at", None)
+    return bind(pool) if bind else agent
+
+
 def kinds_for(name: str) -> list[str]:
     """Which kinds of agent a game has, the strongest first."""
     return [kind for kind in KINDS if kind == "random" or _exists(f"ludus.agents.{kind}.{name}")]

@@ -172,7 +172,7 @@ def warmup() -> None:
     for name in games.names():
         start = time.perf_counter()
         pool = Pool(name, 1, threads=1)
-        for agent in (agents.load(kind, name) for kind in agents.kinds_for(name)):
+        for agent in (agents.seated(agents.load(kind, name), pool) for kind in agents.kinds_for(name)):
             params, memory = agent.init(pool.spec, 0), agent.memory(1)
             for move in range(20):  # beyond what a player knows by heart
                 pool.advance(agent.act(params, memory, pool.step, move)[0].action)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.agents import Agent
+from ludus.agents import Agent, seated
 from ludus.bridges import AnyPool
-from ludus.evaluate.playing import Hear, Played, Player, Tell, opened, play, seated
+from ludus.evaluate.playing import Hear, Played, Player, Tell, opened, play
 from ludus.evaluate.proving import Lines, SeatLines, exhaustive
 from ludus.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError, Spec

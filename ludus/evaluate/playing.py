@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.agents import Agent
+from ludus.agents import Agent, seated
 from ludus.bridges import AnyPool, open_pool
 from ludus.pool import Pool
 from ludus.types import Array, Continuous, LudusError, Spec, Step, step_rows
@@ -39,16 +39,6 @@ class Played(NamedTuple):
     """[games] whether the game was cut off"""
     measures: dict[str, Array]
     """[games] what the game itself counts, by its name"""
-
-
-def seated(agent: Agent, pool: AnyPool) -> Agent:
-    """The agent for the games of this pool: what its `at(pool)` gives, as search needs the games themselves, or itself.
-
-    It acts on the newest step of the pool. In rows where it has nothing to decide the step's discount is 0, as after
-    the end of a game: it may skip the thinking there, and whatever it answers is ignored.
-    """
-    bind = getattr(agent, "at", None)
-    return bind(pool) if bind else agent
 
 
 @contextlib.contextmanager
@@ -131,7 +121,7 @@ class Counts:
         self.returns[numbers], self.lengths[numbers] = self.total[counted], self.steps[counted]
         self.cut[numbers] = status[counted] == CUT
         for name, measure in self.measured.items():
-            self.measures[name][numbers] = measure(self.pool.states[counted])
+            self.measures[name][numbers] = measure(self.pool.states[counted])  # type: ignore[attr-defined]
         self.total[ended], self.steps[ended] = 0.0, 0
         self.done += len(numbers)
         return ended

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
-from ludus.agents import Agent
+from ludus.agents import Agent, seated
 from ludus.bridges import AnyPool, open_pool
-from ludus.evaluate.playing import Tell, remembers, seated
+from ludus.evaluate.playing import Tell, remembers
 from ludus.pool import Pool, Snapshot
 from ludus.types import Array, Continuous, LudusError, Step
 from ludus.words import PLAYING, random

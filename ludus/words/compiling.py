@@ -19,7 +19,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
-FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 class Part(JITCodeLibrary):
@@ -64,7 +64,7 @@ class PartCompiler(CompilerBase):
 class Rule(CPUDispatcher):
     """A compiled function that loops are made of; called from Python, it becomes a whole of its own."""
 
-    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         options = {"nopython": True, "boundscheck": None, **FLAGS, **options}
         super().__init__(function, targetoptions=options, pipeline_class=PartCompiler)
 
@@ -86,7 +86,8 @@ class Rule(CPUDispatcher):
 
 def whole(function: Callable[..., Any], cache: bool = True) -> Any:
     """A compiled function that is ready to be called, by Python or by another."""
-    dispatcher = njit(cache=cache, **FLAGS)(function)
+    jit: Any = njit
+    dispatcher = jit(cache=cache, **FLAGS)(function)
     given = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: given(*wide(args, kws))
     return dispatcher
@@ -103,5 +104,5 @@ def wide(args: Any, kws: Any) -> tuple[Any, Any]:
 
 def _wide(given: Any) -> Any:
     given = types.unliteral(given)
-    narrow = isinstance(given, types.Integer) and given.bitwidth < 64
+    narrow = isinstance(given, types.Integer) and given.bitwidth < 64  # type: ignore[attr-defined]
     return types.int64 if narrow else given

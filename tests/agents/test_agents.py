@@ -19,7 +19,7 @@ def test_an_agent_acts_legally_and_repeatably(name, kind):
     streams = []
     for _ in range(2):
         pool = Pool(name, rows, 5)
-        agent = loaded.at(pool) if hasattr(loaded, "at") else loaded
+        agent = agents.seated(loaded, pool)
         params, memory = agent.init(pool.spec, 0), agent.memory(rows)
         for turn in range(30):
             decision, memory = agent.act(params, memory, pool.step, turn)

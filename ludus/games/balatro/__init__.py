@@ -16,8 +16,8 @@ LIMIT = 50_000
 """decisions after which a run is cut off: selecting cards back and forth would never end"""
 SPEC = Spec(seats=1, actions=Discrete(doing.ACTIONS), horizon=LIMIT, frame=(960, 600))
 PARAMETERS = {
-    "deck": choice("red", decks.NAMES, "the deck: " + ", ".join(decks.NAMES)),
-    "stake": choice("white", decks.STAKES, "the stake: " + ", ".join(decks.STAKES)),
+    "deck": choice("red", decks.NAMES, "the deck"),
+    "stake": choice("white", decks.STAKES, "the stake"),
     "seed": Parameter("random", seeds.parse, "a seed of the real game, 1 to 8 of 1-9 and A-Z, or random for a new one"),
     "actions": choice("direct", ("direct", "elementary", "all"), "which actions are legal: direct, elementary or all"),
     "reward": choice(

@@ -10,7 +10,7 @@ the one that is scored, held, discarded or destroyed at that moment.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ludus.games.balatro.tables import cards, hands, streams
 
@@ -109,7 +109,7 @@ def _clause(when: int):
     ) -> Ability:  # fmt: skip
         if isinstance(condition, int):
             condition = Condition(condition)
-        rest = {
+        rest: dict[str, Any] = {
             "per": per, "plus": plus, "stream": streams.stream(roll) if roll else -1, "odds": odds,
             "source": streams.stream(source) if source else -1,
         }  # fmt: skip
