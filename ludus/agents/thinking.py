@@ -11,6 +11,7 @@ import numpy as np
 
 from ludus.pool import Pool
 from ludus.types import Array, Decision, LudusError, Spec, Step
+from ludus.words.cache import loops_folder, telling_first_time
 from ludus.words.rows import new_rows
 
 
@@ -35,7 +36,10 @@ class Thinker:
     def at(self, pool: Any) -> ThinkerAt:
         if not isinstance(pool, Pool):
             raise LudusError(f"{pool.name} cannot be copied, so this player cannot think about it")
-        return ThinkerAt(self, pool, new_rows(pool.rows, self.work))
+        work = new_rows(pool.rows, self.work)
+        with telling_first_time(f"a player of {pool.name}", loops_folder() / f"{self.decide.__module__}.compiled"):
+            self.decide(pool.states[:0], work[:0], np.zeros(0, np.int64), 0, 0)
+        return ThinkerAt(self, pool, work)
 
 
 @dataclass(frozen=True)
