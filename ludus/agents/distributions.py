@@ -7,6 +7,7 @@ are safe in value and gradient: what is illegal has probability 0, gradient 0, a
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -34,9 +35,36 @@ def categorical_log_prob(log_probs: Array, action: Array) -> Array:
     return jnp.take_along_axis(log_probs, jnp.asarray(action, jnp.int32)[..., None], axis=-1)[..., 0]
 
 
+MANY, BLOCK = 64, 32
+"""actions beyond which one random number a row is drawn instead of one an action, and of how many a block is made"""
+
+
 def categorical_sample(key: Array, log_probs: Array) -> Array:
     """Actions [...] drawn by the Gumbel trick: argmax_a (log p_a + g_a), g ~ -log(-log U); the illegal stay at -inf."""
+    if log_probs.shape[-1] > MANY:
+        return categorical_sample_of_many(key, log_probs)
     return jnp.argmax(log_probs + jax.random.gumbel(key, log_probs.shape, log_probs.dtype), axis=-1)
+
+
+def categorical_sample_of_many(key: Array, log_probs: Array) -> Array:
+    """Actions [...] drawn by where a random number falls in the sums of probabilities: first the block, then within."""
+    *rows, actions = log_probs.shape
+    padded = jnp.pad(jnp.exp(log_probs), [(0, 0)] * len(rows) + [(0, -actions % BLOCK)])
+    blocks = padded.reshape(*rows, -1, BLOCK)
+    block, rest = _where_it_falls(blocks.sum(axis=-1), jax.random.uniform(key, tuple(rows)))
+    inside = jnp.take_along_axis(blocks, block[..., None, None], axis=-2)[..., 0, :]
+    return block * BLOCK + _where_it_falls(inside, rest)[0]
+
+
+def _where_it_falls(weights: Array, uniform: Array) -> tuple[Array, Array]:
+    """The index whose part of the sum a number from 0 to 1 falls into, and where in that part it falls, 0 to 1."""
+    sums = jnp.cumsum(weights, axis=-1)
+    # Rounding must not carry the number to the very end, where nothing is left.
+    point = jnp.minimum(uniform * sums[..., -1], jnp.nextafter(sums[..., -1], 0.0))
+    index = jnp.argmax(sums > point[..., None], axis=-1)
+    chosen = partial(jnp.take_along_axis, indices=index[..., None], axis=-1)
+    before, part = chosen(sums - weights)[..., 0], chosen(weights)[..., 0]
+    return index, jnp.clip((point - before) / part, 0.0, 1.0)
 
 
 def categorical_mode(log_probs: Array) -> Array:

@@ -19,7 +19,7 @@ ACTIONS = len(SPEC.actions.low) if CONTINUOUS else SPEC.actions.n
 LOW = np.array(SPEC.actions.low if CONTINUOUS else [0.0])
 HIGH = np.array(SPEC.actions.high if CONTINUOUS else [1.0])
 
-BLOCK, BLOCKS = 64, ACTIONS // 64
+BLOCK = 64
 """actions that are passed over together"""
 
 ROW = np.dtype(
@@ -109,15 +109,6 @@ def reopen(states, blank, chosen, actions, rows, observations):
 
 
 @rule
-def legal_in_block(row, start):
-    """How many actions of a block are legal; in a byte, of which a processor adds up many at once."""
-    found = np.uint8(0)
-    for place in range(BLOCK):
-        found = np.uint8(found + row.mask[start + place])
-    return np.int64(found)
-
-
-@rule
 def random_action(row, out, view, bits):
     """Choose uniformly among what the mask allows."""
     if CONTINUOUS:
@@ -129,18 +120,20 @@ def random_action(row, out, view, bits):
             else:
                 out.action[k] = value
     else:
-        choices = 0
-        for block in range(BLOCKS):
-            choices += legal_in_block(row, block * BLOCK)
-        for action in range(BLOCKS * BLOCK, ACTIONS):
-            choices += np.int64(row.mask[action])
-        skip = scale(bits, choices)
+        # Sums of 32 bits: a processor adds up twice as many at once. Of many actions most are passed over in blocks.
+        choices = np.int32(0)
+        for action in range(ACTIONS):
+            choices = np.int32(choices + np.int32(row.mask[action]))
+        skip = scale(bits, np.int64(choices))
         start = 0
-        for block in range(BLOCKS):
-            inside = legal_in_block(row, block * BLOCK)
-            if start == block * BLOCK and inside <= skip:
-                skip -= inside
-                start += BLOCK
+        while start + BLOCK < ACTIONS:
+            inside = np.int32(0)
+            for action in range(start, start + BLOCK):
+                inside = np.int32(inside + np.int32(row.mask[action]))
+            if skip < inside:
+                break
+            skip -= inside
+            start += BLOCK
         # Counting instead of stopping at the chosen one: a branch nobody can predict costs more than a short loop.
         chosen = start
         passed = 0

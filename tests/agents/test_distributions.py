@@ -83,6 +83,24 @@ def test_samples_are_legal_and_as_frequent_as_promised():
     np.testing.assert_allclose(frequency, PROBABILITIES, atol=0.02)  # more than five deviations of √(¼/20000)
 
 
+def test_samples_of_many_actions_are_legal_and_as_frequent_as_promised():
+    """Beyond a number of actions another way of drawing is used."""
+    dice = np.random.default_rng(3)
+    logits, mask = dice.normal(size=1000) * 2, dice.random(1000) < 0.05
+    mask[[0, 999]] = False, True
+    log_probs = d.log_probabilities(jnp.array(logits, jnp.float32)[None], jnp.array(mask)[None])
+    drawn = jax.jit(d.categorical_sample)(jax.random.key(1), jnp.broadcast_to(log_probs, (50_000, 1000)))
+    frequency = np.bincount(drawn, minlength=1000) / 50_000
+    assert not frequency[~mask].any()
+    np.testing.assert_allclose(frequency, np.exp(np.asarray(log_probs[0])), atol=0.0115)  # five of √(¼/50000)
+
+
+@pytest.mark.parametrize("only", [0, 31, 32, 99])
+def test_the_only_legal_action_of_many_is_always_drawn(only):
+    log_probs = d.log_probabilities(jnp.zeros((5000, 100)), jnp.arange(100)[None] == only)
+    assert (np.asarray(d.categorical_sample(jax.random.key(2), log_probs)) == only).all()
+
+
 @jax.jit
 def categorical_numbers(logits, mask):
     log_probs = d.log_probabilities(logits, mask)
