@@ -19,6 +19,9 @@ Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 COMMANDS = ("hint", "undo", "quit")
 
+MOST_LISTED = 60
+"""moves that are told to who types none of them"""
+
 
 def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
     """One game between a person and an agent; returns what the person got, or None if it was left early."""
@@ -90,9 +93,14 @@ def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
             tell(_hint(pool))
             continue
         close = difflib.get_close_matches(words, legal, 1)
-        tell(
-            f'"{words}" is no move here{f" (did you mean {close[0]}?)" if close else ""}; legal are {", ".join(legal)}'
-        )
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        tell(f'"{words}" is no move here{meant}; legal are {_some_of(list(legal))}')
+
+
+def _some_of(moves: list[str]) -> str:
+    """All moves, or the first of very many."""
+    more = len(moves) - MOST_LISTED
+    return ", ".join(moves[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _hint(pool: AnyPool) -> str:

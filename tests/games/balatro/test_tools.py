@@ -1,0 +1,57 @@
+"""`ludus balatro seed` and `ludus balatro score`, as they are typed."""
+
+import json
+import lzma
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+DATA = pathlib.Path(__file__).parents[2] / "data"
+
+
+def run(*words):
+    command = [sys.executable, "-m", "ludus.cli", "balatro", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def load(name):
+    found = json.loads(lzma.decompress((DATA / f"{name}.json.xz").read_bytes()))
+    return found["vectors"] if isinstance(found, dict) else found
+
+
+def test_seeds_are_told_in_words_and_as_vectors():
+    wanted = load("balatro_seeds")[:2]
+    told = run("seed", *(vector["seed"] for vector in wanted), "--antes", "1")
+    assert told.returncode == 0, told.stderr
+    assert all(vector["seed"] in told.stdout for vector in wanted) and "ante 1:" in told.stdout
+    vectors = json.loads(run("seed", wanted[0]["seed"], "--antes", "4", "--json").stdout)["vectors"]
+    assert vectors == wanted[:1]
+
+
+def test_scores_are_told_step_by_step_and_as_results(tmp_path):
+    vectors = load("balatro_scores")[:3]
+    file = tmp_path / "hands.json"
+    file.write_text(json.dumps({"vectors": vectors}))
+    told = run("score", str(file))
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.count("score") >= 3
+    results = json.loads(run("score", str(file), "--json").stdout)["results"]
+    assert [result["score"] for result in results] == [vector["expected"]["score"] for vector in vectors]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("seed", "ABC*EF"), "ABC*EF"),
+        (("seed", "TOOLONGSEED"), "TOOLONGSEED"),
+        (("seed", "7LB2WVPK", "--deck", "golden"), "is not one of red"),
+        (("seed", "7LB2WVPK", "--antes", "0"), "antes"),
+        (("score", "/nowhere/hands.json"), "cannot be read"),
+    ],
+)
+def test_bad_input_gets_a_sentence(words, sentence):
+    answer = run(*words)
+    assert answer.returncode != 0 and sentence in answer.stderr
+    assert "Traceback" not in answer.stderr
