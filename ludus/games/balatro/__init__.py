@@ -5,7 +5,7 @@ take the pay, shop for jokers and other cards, go on. `scale` makes every requir
 """
 
 from ludus.games.balatro import actions as doing
-from ludus.games.balatro import observing, rounds, seeds
+from ludus.games.balatro import beginning, hiding, observing, rounds, seeds
 from ludus.games.balatro.scene import scene as scene
 from ludus.games.balatro.state import STATE as STATE
 from ludus.games.balatro.tables import decks
@@ -49,7 +49,7 @@ WIN, PER_BLIND, SHAPED = range(3)
 
 @rule
 def init(state):
-    rounds.start(state)
+    beginning.start(state)
 
 
 @rule
@@ -100,7 +100,7 @@ def observe(state, seat, out):
 
 @rule
 def redeal(state, seat):
-    rounds.redeal(state)
+    hiding.redeal(state)
 
 
 def action_name(action: int) -> str:

@@ -5,184 +5,24 @@ import math
 import numpy as np
 
 from ludus.games.balatro import (
-    bosses, deck, generation, holdings, jokers, poker, randomness, scoring, tagging,
+    beginning, bosses, deck, generation, holdings, jokers, poker, randomness, scoring, tagging,
 )  # fmt: skip
 from ludus.games.balatro.bosses import DISABLED, PERISHED
 from ludus.games.balatro.state import (
-    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SEED_LETTERS, SMALL,
+    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SMALL,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, tags, vouchers
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.jokers import MR_BONES
 from ludus.games.balatro.tables.rules import CHICOT
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import OVER, random, rule
+from ludus.words import OVER, rule
 
-ALPHABET = np.array(list(b"123456789ABCDEFGHIJKLMNPQRSTUVWXYZ"), np.uint8)
-"""of the seeds that the game makes up itself"""
 WIN_ANTE = 8
-IDOL, MAIL, ANCIENT, CASTLE = stream("idol@"), stream("mail@"), stream("anc@"), stream("cas@")
 SHUFFLE, CASH_OUT_SHUFFLE = stream("nr@"), stream("cashout@")
-ORBITAL = stream("orbital")
 HOOK, BELL, HEART, ACORN, WHEEL = (stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel"))
 PURPLE_TAROT = stream("Tarot8ba@")
 SEED_MONEY, MONEY_TREE = vouchers.KEYS.index("v_seed_money"), vouchers.KEYS.index("v_money_tree")
-
-
-@rule
-def start(state):
-    """A new run."""
-    take_seed(state)
-    start_values(state)
-    randomness.enter_ante(state, 1)
-    randomness.begin_streams(state)
-    state.boss = generation.draw_boss(state)
-    state.vouchers[0] = generation.draw_voucher(state, generation.VOUCHER_STREAM)
-    state.offered_vouchers = 1
-    offer_tags(state)
-    deck.make_deck(state)
-    deck.gather(state)
-    state.ancient_suit = cards.SPADES
-    choose_targets(state)
-    holdings.refresh(state)
-
-
-@rule
-def take_seed(state):
-    """The seed that was given, or a new one."""
-    if state.seed[0]:
-        length = 0
-        while length < SEED_LETTERS and state.seed[length]:
-            state.seed_text[length] = state.seed[length]
-            length += 1
-        state.seed_letters = length
-    else:
-        new_seed(state)
-    state.seed_hash = randomness.hash_seed(state, 0)
-
-
-@rule
-def new_seed(state):
-    for place in range(SEED_LETTERS):
-        state.seed_text[place] = ALPHABET[random.below(state, len(ALPHABET))]
-    state.seed_letters = SEED_LETTERS
-
-
-@rule
-def start_values(state):
-    """What the deck and the stake begin with."""
-    change = decks.CHANGE[state.deck]
-    state.hands = decks.START[decks.HANDS] + change[decks.HANDS]
-    state.discards = decks.START[decks.DISCARDS] + change[decks.DISCARDS]
-    state.discards -= state.stake >= decks.BLUE_STAKE
-    state.money = decks.START[decks.DOLLARS] + change[decks.DOLLARS]
-    state.hand_size = decks.START[decks.HAND_SIZE] + change[decks.HAND_SIZE]
-    state.joker_slots = decks.START[decks.JOKER_SLOTS] + change[decks.JOKER_SLOTS]
-    state.consumable_slots = decks.START[decks.CONSUMABLE_SLOTS] + change[decks.CONSUMABLE_SLOTS]
-    for hand in range(hands.HANDS):
-        state.levels[hand] = 1
-    state.ox_hand = hands.HIGH_CARD
-    state.tally.limit = scoring.NO_LIMIT
-    state.tally.misprint = -1
-    for place in range(3):
-        voucher = decks.VOUCHERS[state.deck, place]
-        if voucher >= 0:
-            redeem(state, voucher)
-    for place in range(2):
-        if decks.CONSUMABLES[state.deck, place]:
-            holdings.give_consumable(state, decks.CONSUMABLES[state.deck, place])
-
-
-@rule
-def redeem(state, voucher):
-    """A voucher is owned from now on."""
-    state.owned_vouchers[voucher] = 1
-    effect = vouchers.EFFECT[voucher]
-    number = int(vouchers.NUMBER[voucher])
-    if effect == vouchers.CONSUMABLE_SLOTS:
-        state.consumable_slots += number
-    elif effect == vouchers.JOKER_SLOTS:
-        state.joker_slots += number
-    elif effect == vouchers.HANDS:
-        state.hands += number
-    elif effect == vouchers.DISCARDS:
-        state.discards += number
-    elif effect == vouchers.HAND_SIZE:
-        state.hand_size += number
-    elif effect == vouchers.ANTE_AND_HAND:
-        randomness.enter_ante(state, state.ante + number)
-        state.hands += number
-    elif effect == vouchers.ANTE_AND_DISCARD:
-        randomness.enter_ante(state, state.ante + number)
-        state.discards += number
-
-
-@rule
-def offer_tags(state):
-    """The tags of the ante's two blinds that can be skipped, and the hands that Orbital Tags would be about."""
-    for place in range(2):
-        state.offered_tags[place] = generation.draw_tag(state)
-    for place in range(3):
-        state.orbital_hands[place] = known_hand(state, ORBITAL)
-
-
-@rule
-def known_hand(state, source):
-    """A random hand that one knows of."""
-    count = 0
-    for place in range(hands.HANDS):
-        hand = hands.ORDER_OF_CHOICE[place]
-        count += hand >= hands.SECRET or state.plays[hand] > 0
-    skip = randomness.below(state, source, count)
-    for place in range(hands.HANDS):
-        hand = hands.ORDER_OF_CHOICE[place]
-        if hand >= hands.SECRET or state.plays[hand] > 0:
-            if skip == 0:
-                return hand
-            skip -= 1
-    return hands.HIGH_CARD
-
-
-@rule
-def random_card(state, source):
-    """The number of a random card of the deck that is no stone; -1 if there is none."""
-    count = 0
-    for number in range(state.card_count):
-        count += state.cards[number].enhancement != cards.STONE
-    if count == 0:
-        return -1
-    skip = randomness.below(state, source, count)
-    if count == state.card_count:
-        return skip
-    for number in range(state.card_count):
-        if state.cards[number].enhancement != cards.STONE:
-            if skip == 0:
-                return number
-            skip -= 1
-    return -1
-
-
-@rule
-def choose_targets(state):
-    """What The Idol, Mail-In Rebate, Ancient Joker and Castle look for in the next round."""
-    number = random_card(state, IDOL)
-    if number >= 0:
-        state.idol_rank = state.cards[number].rank
-        state.idol_suit = state.cards[number].suit
-    number = random_card(state, MAIL)
-    if number >= 0:
-        state.mail_rank = state.cards[number].rank
-    skip = randomness.below(state, ANCIENT, 3)
-    for order in range(4):
-        suit = cards.SUIT_ORDER[order]
-        if suit != state.ancient_suit:
-            if skip == 0:
-                state.ancient_suit = suit
-                break
-            skip -= 1
-    number = random_card(state, CASTLE)
-    if number >= 0:
-        state.castle_suit = state.cards[number].suit
 
 
 @rule
@@ -501,7 +341,7 @@ def end_round(state):
             if not state.endless:
                 state.status = OVER
         next_ante(state)
-    choose_targets(state)
+    beginning.choose_targets(state)
 
 
 @rule
@@ -595,45 +435,5 @@ def cash_out(state):
     state.pay = 0
     deck.shuffle(state, CASH_OUT_SHUFFLE)
     if state.blind == BOSS:
-        offer_tags(state)
+        beginning.offer_tags(state)
         state.boss = generation.draw_boss(state)
-
-
-@rule
-def redeal(state):
-    """Another run that looks the same to the player: other random numbers from here on, another order of the pile,
-    other cards where they lie face down, and jokers that lie so in another order."""
-    new_seed(state)
-    state.seed_hash = randomness.hash_seed(state, 0)
-    for slot in range(len(state.streams)):
-        state.streams[slot] = 0.0
-    state.resamples = 0
-    random.shuffle(state, state.pile, state.pile_count)
-    redeal_hand(state)
-    redeal_jokers(state)
-
-
-@rule
-def redeal_hand(state):
-    """Other cards of the pile where those in hand lie face down."""
-    for place in range(state.hand_count):
-        if state.pile_count and state.cards[state.hand[place]].flags & cards.FACE_DOWN:
-            other = random.below(state, state.pile_count)
-            number = state.hand[place]
-            state.hand[place] = state.pile[other]
-            state.pile[other] = number
-            flags = state.cards[number].flags
-            state.cards[state.hand[place]].flags |= flags & (cards.FACE_DOWN | cards.SELECTED | cards.FORCED)
-            state.cards[number].flags &= 255 - cards.FACE_DOWN - cards.SELECTED - cards.FORCED
-
-
-@rule
-def redeal_jokers(state):
-    """Another order of jokers that lie face down, where eternal ones stand where they do: that they are is seen."""
-    for last in range(state.joker_count - 1, 0, -1):
-        joker = state.jokers[last]
-        other = random.below(state, last + 1)
-        if not (joker.stickers | state.jokers[other].stickers) & cards.ETERNAL:
-            if joker.face_down and state.jokers[other].face_down:
-                holdings.swap_jokers(state, last, other)
-    holdings.refresh(state)

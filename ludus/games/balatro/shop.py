@@ -1,6 +1,6 @@
 """The shop: what it offers, buying, selling, rerolling, and the packs one opens there."""
 
-from ludus.games.balatro import bosses, deck, generation, holdings, jokers, prices, rounds, tagging, using
+from ludus.games.balatro import beginning, bosses, deck, generation, holdings, jokers, prices, rounds, tagging, using
 from ludus.games.balatro.state import (
     CHOOSING_BLIND, CONSUMABLE, JOKER, MOST_JOKERS, MOST_ON_SHELF, MOST_PACKS, MOST_VOUCHERS, OPENING, PLAYING_HAND,
     SHOPPING,
@@ -164,7 +164,7 @@ def buy_voucher(state, place):
     state.offered_vouchers -= 1
     for index in range(place, state.offered_vouchers):
         state.vouchers[index] = state.vouchers[index + 1]
-    rounds.redeem(state, voucher)
+    beginning.redeem(state, voucher)
     if vouchers.EFFECT[voucher] == vouchers.SHELF:
         fill_shelf(state)
     elif vouchers.EFFECT[voucher] == vouchers.REROLL_COST:
