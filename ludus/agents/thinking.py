@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pathlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,19 +13,22 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ludus.pool import Pool
+from ludus.pool.binding import instantiate
 from ludus.types import Array, Decision, LudusError, Spec, Step
-from ludus.words.cache import loops_folder, telling_first_time
+from ludus.words.cache import telling_first_time
 from ludus.words.rows import new_rows
+
+KERNEL = pathlib.Path(__file__).with_name("thinking_kernel.py")
 
 
 @dataclass(frozen=True)
 class Thinker:
-    """Chooses by a compiled loop; `at(pool)` is the player of the games in that pool."""
+    """Chooses by compiled rules; `at(pool)` is the player of the games in that pool."""
 
-    decide: Any
-    """(states, work, actions, low, high): write an action for each of the states low .. high-1"""
+    player: str
+    """the module with the rule `choose(state, work)`, which gives an action"""
     work: Any
-    """the record that the loop uses as its own memory, one for each game"""
+    """the record that it uses as its own memory, one for each game"""
 
     def init(self, spec: Spec, key: Any) -> tuple[()]:
         return ()
@@ -36,17 +42,24 @@ class Thinker:
     def at(self, pool: Any) -> ThinkerAt:
         if not isinstance(pool, Pool):
             raise LudusError(f"{pool.name} cannot be copied, so this player cannot think about it")
-        work = new_rows(pool.rows, self.work)
-        with telling_first_time(f"a player of {pool.name}", loops_folder() / f"{self.decide.__module__}.compiled"):
-            self.decide(pool.states[:0], work[:0], np.zeros(0, np.int64), 0, 0)
-        return ThinkerAt(self, pool, work)
+        kernel, work = bound(self.player), new_rows(pool.rows, self.work)
+        with telling_first_time(f"a player of {pool.name}", kernel.CACHE / "player.compiled"):
+            kernel.decide(pool.states[:0], work[:0], np.zeros(0, np.int64), 0, 0)
+        return ThinkerAt(kernel.decide, pool, work)
+
+
+@functools.cache
+def bound(player: str) -> Any:
+    """The loop with a player's rules in it."""
+    return instantiate(KERNEL, f"ludus_thinker_{player.replace('.', '_')}", player=importlib.import_module(player))
 
 
 @dataclass(frozen=True)
 class ThinkerAt:
     """A thinker at a pool: an agent like any other, for the steps of this pool."""
 
-    settings: Thinker
+    decide: Any
+    """(states, work, actions, low, high): write an action for each of the states low .. high-1"""
     pool: Pool
     work: Array
 
@@ -62,10 +75,7 @@ class ThinkerAt:
         actions = np.zeros(rows, np.int64)
         cuts = np.linspace(0, rows, self.pool.threads + 1).astype(int).tolist()
         with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-think") as threads:
-            parts = [
-                threads.submit(self.settings.decide, copies, self.work, actions, low, high)
-                for low, high in pairwise(cuts)
-            ]
+            parts = [threads.submit(self.decide, copies, self.work, actions, low, high) for low, high in pairwise(cuts)]
             for part in parts:
                 part.result()
         return Decision(actions, np.zeros(rows, np.float32), np.zeros(step.reward.shape, np.float32)), memory

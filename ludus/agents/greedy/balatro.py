@@ -15,7 +15,7 @@ from ludus.games.balatro.state import (
     PLAYING_HAND,
     STATE,
 )  # fmt: skip
-from ludus.words import PLAYING, f64, kernel, record, rule, u8
+from ludus.words import f64, record, rule, u8
 
 WORK = record(trial=STATE, scores=(f64, len(SUBSETS)), mask=(u8, actions.ACTIONS))
 PLACE_OF = np.zeros(1 << actions.REACH, np.int64)
@@ -23,13 +23,6 @@ PLACE_OF = np.zeros(1 << actions.REACH, np.int64)
 PLACE_OF[SUBSETS] = np.arange(len(SUBSETS))
 RESERVE = 10
 """dollars that are kept for interest when vouchers and packs are bought"""
-
-
-@kernel
-def decide(states, work, out, low, high):
-    """An action for each of some games."""
-    for i in range(low, high):
-        out[i] = choose(states[i], work[i]) if states[i].status == PLAYING else 0
 
 
 @rule
@@ -144,4 +137,4 @@ def shop(state, mask):
     return actions.LEAVE
 
 
-AGENT = Thinker(decide, WORK)
+AGENT = Thinker(__name__, WORK)

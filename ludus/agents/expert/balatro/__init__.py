@@ -7,7 +7,7 @@ from ludus.agents.thinking import Thinker
 from ludus.games.balatro import actions
 from ludus.games.balatro.state import CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, OPENING, PLAYING_HAND, STATE
 from ludus.games.balatro.tables.hands import HANDS
-from ludus.words import PLAYING, f64, i64, kernel, record, rule, u8, u64
+from ludus.words import f64, i64, record, rule, u8, u64
 
 WORK = record(
     key=u64, scenario=STATE, trial=STATE, scores=(f64, len(actions.SUBSETS)), mask=(u8, actions.ACTIONS), loss=f64,
@@ -16,13 +16,6 @@ WORK = record(
     chips=(f64, actions.REACH), most_chips=(f64, HANDS), likely=(i64, HANDS), dealt=(u8, MOST_IN_HAND),
 )  # fmt: skip
 """a thinker's memory: a run as it might be, a copy to try plays on, and what it knows of the cards in hand"""
-
-
-@kernel
-def decide(states, work, out, low, high):
-    """An action for each of some games."""
-    for i in range(low, high):
-        out[i] = choose(states[i], work[i]) if states[i].status == PLAYING else 0
 
 
 @rule
@@ -42,4 +35,4 @@ def choose(state, work):
     return shopping.pick(state, work) if phase == OPENING else shopping.buy(state, work)
 
 
-AGENT = Thinker(decide, WORK)
+AGENT = Thinker(__name__, WORK)
