@@ -49,7 +49,7 @@ FEATURES = 11
 
 
 class BalatroNet(nn.Module):
-    """Observation to policy and value; `width` and `depth` are those of what sees the whole table."""
+    """Observation to policy and value; `width` and `depth` are those of what sees the whole table, for both of them."""
 
     layout: Layout
     args: MLPArgs
