@@ -29,8 +29,6 @@ from ludus.statistics import Interval
 from ludus.types import Array, LudusError
 
 ROWS = 256
-SHOWN_MOVES = 40
-"""legal moves that are listed before a person is asked"""
 ONE_OPPONENT = "a person plays one opponent at a time; name two agents, like person mcts(200)"
 MOST_AGENTS, MOST_KEPT = heatmap.MOST, 10_000
 
@@ -335,8 +333,7 @@ def _asked(talk: Talk, pool: AnyPool) -> int:
         return words
 
     legal = [pool.action_name(int(action)) for action in np.flatnonzero(pool.step.mask[0])]
-    more = f" … {len(legal)} in all" if len(legal) > SHOWN_MOVES else ""
-    talk.tell(f"{pool.describe()}\nmoves: {', '.join(legal[:SHOWN_MOVES])}{more}")
+    talk.tell(f"{pool.describe()}\nmoves: {terminal.listed(legal)}")
     choice = terminal.choose(pool, ask, talk.tell)
     if choice == "quit":
         raise Left

@@ -18,9 +18,8 @@ from ludus.words import PLAYING
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 COMMANDS = ("hint", "undo", "quit")
-
-MOST_LISTED = 60
-"""moves that are told to who types none of them"""
+SHOWN_MOVES = 40
+"""legal moves that are listed at most"""
 
 
 def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
@@ -94,13 +93,12 @@ def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
             continue
         close = difflib.get_close_matches(words, legal, 1)
         meant = f" (did you mean {close[0]}?)" if close else ""
-        tell(f'"{words}" is no move here{meant}; legal are {_some_of(list(legal))}')
+        tell(f'"{words}" is no move here{meant}; legal are {listed(list(legal))}')
 
 
-def _some_of(moves: list[str]) -> str:
+def listed(moves: list[str]) -> str:
     """All moves, or the first of very many."""
-    more = len(moves) - MOST_LISTED
-    return ", ".join(moves[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(moves[:SHOWN_MOVES]) + (f" … {len(moves)} in all" if len(moves) > SHOWN_MOVES else "")
 
 
 def _hint(pool: AnyPool) -> str:

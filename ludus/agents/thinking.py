@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pathlib
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -73,9 +71,6 @@ class ThinkerAt:
         rows = self.pool.rows
         copies = self.pool.fork(range(rows), int(np.random.default_rng(key).integers(2**62)), seat=0).states
         actions = np.zeros(rows, np.int64)
-        cuts = np.linspace(0, rows, self.pool.threads + 1).astype(int).tolist()
-        with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-think") as threads:
-            parts = [threads.submit(self.decide, copies, self.work, actions, low, high) for low, high in pairwise(cuts)]
-            for part in parts:
-                part.result()
+        part = functools.partial(self.decide, copies, self.work, actions)
+        self.pool.in_threads(part, min(self.pool.threads, rows))
         return Decision(actions, np.zeros(rows, np.float32), np.zeros(step.reward.shape, np.float32)), memory

@@ -275,11 +275,14 @@ class Pool:
         """
         parts = max(1, min(self.threads, self.rows, int(self._seconds * steps / self.worth_a_thread)))
         start = time.perf_counter()
-        results = [work(0, self.rows)] if parts == 1 else self._in_threads(work, parts)
+        results = self.in_threads(work, parts)
         self._seconds = (time.perf_counter() - start) * parts / max(steps, 1)
         return results
 
-    def _in_threads(self, work: Callable[[int, int], Any], parts: int) -> list[Any]:
+    def in_threads(self, work: Callable[[int, int], Any], parts: int) -> list[Any]:
+        """Do `work(low, high)` for that many parts of the rows at the same time; what each gave."""
+        if parts == 1:
+            return [work(0, self.rows)]
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="ludus-pool")
         bounds = [self.rows * part // parts for part in range(parts + 1)]

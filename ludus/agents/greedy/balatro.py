@@ -18,9 +18,6 @@ from ludus.games.balatro.state import (
 from ludus.words import f64, record, rule, u8
 
 WORK = record(trial=STATE, scores=(f64, len(SUBSETS)), mask=(u8, actions.ACTIONS))
-PLACE_OF = np.zeros(1 << actions.REACH, np.int64)
-"""of a subset of the first eight cards, by its bits"""
-PLACE_OF[SUBSETS] = np.arange(len(SUBSETS))
 RESERVE = 10
 """dollars that are kept for interest when vouchers and packs are bought"""
 
@@ -65,8 +62,8 @@ def play_or_discard(state, work):
     best = trying.best_play(work.trial, state, work.scores)
     if state.score + work.scores[best] < state.required and state.discards_left > 0:
         away = worst_cards(state)
-        if away and work.mask[actions.DISCARD + PLACE_OF[away]]:
-            return actions.DISCARD + PLACE_OF[away]
+        if away and work.mask[actions.DISCARD + actions.SUBSET_OF[away]]:
+            return actions.DISCARD + actions.SUBSET_OF[away]
     return actions.PLAY + best
 
 

@@ -54,14 +54,14 @@ def init(state):
 
 @rule
 def step(state, action, reward):
-    round_before = cleared(state)
+    beaten = state.beaten
     ante = state.ante
     doing.take(state, action)
     state.decisions += 1
     if state.reward == WIN:
         reward[0] = float(state.won and state.status == OVER)
     else:
-        if cleared(state) > round_before:
+        if state.beaten > beaten:
             reward[0] = max(1, ante) / SUM_OF_ANTES
         if state.reward == SHAPED:
             before = state.potential
@@ -69,12 +69,6 @@ def step(state, action, reward):
             reward[0] += state.potential - before
     if state.status == PLAYING and state.decisions >= LIMIT:
         state.status = CUT
-
-
-@rule
-def cleared(state):
-    """How many blinds have been beaten or skipped so far."""
-    return state.beaten
 
 
 @rule

@@ -22,6 +22,9 @@ ACTIONS, REACH = 1000, 8
 DIRECT, ELEMENTARY, ALL = range(3)
 SUBSETS = np.array([sum(1 << place for place in chosen) for size in range(1, MOST_PLAYED + 1)
                     for chosen in combinations(range(REACH), size)], np.int64)  # fmt: skip
+SUBSET_OF = np.zeros(1 << REACH, np.int64)
+"""the number of a subset, by its bits"""
+SUBSET_OF[SUBSETS] = np.arange(len(SUBSETS))
 TARGETS = SUBSETS[: 8 + 28 + 56]
 """up to three cards"""
 PAIRS = 8 + 28

@@ -7,7 +7,18 @@ from ludus.games.balatro.prices import sell_value
 from ludus.games.balatro.state import BOSS
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables import streams
-from ludus.games.balatro.tables.cards import ACE, CLUBS, DEBUFFED, NINE, RANK_CHIPS, SPADES, STEEL, STONE, WILD
+from ludus.games.balatro.tables.cards import (
+    ACE,
+    CLUBS,
+    DEBUFFED,
+    NEGATIVE,
+    NINE,
+    RANK_CHIPS,
+    SPADES,
+    STEEL,
+    STONE,
+    WILD,
+)
 from ludus.games.balatro.tables.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ludus.games.balatro.tables.hands import HANDS, STRAIGHT
 from ludus.games.balatro.tables.jokers import STENCIL
@@ -205,7 +216,7 @@ def slots(state):
     """Room for jokers, with the room that negative ones bring."""
     total = np.int64(state.joker_slots)
     for index in range(state.joker_count):
-        total += state.jokers[index].edition == 4
+        total += state.jokers[index].edition == NEGATIVE
     return total
 
 

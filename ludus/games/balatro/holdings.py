@@ -111,18 +111,23 @@ def swap_jokers(state, one, other):
 
 
 @rule
+def close_gap(items, place, count):
+    """Move up what stands behind a place that has become free, where `count` things are left."""
+    for index in range(place, count):
+        items[index] = items[index + 1]
+
+
+@rule
 def remove_joker(state, index):
     state.joker_count -= 1
-    for place in range(index, state.joker_count):
-        state.jokers[place] = state.jokers[place + 1]
+    close_gap(state.jokers, index, state.joker_count)
     refresh(state)
 
 
 @rule
 def remove_consumable(state, index):
     state.consumable_count -= 1
-    for place in range(index, state.consumable_count):
-        state.consumables[place] = state.consumables[place + 1]
+    close_gap(state.consumables, index, state.consumable_count)
 
 
 @rule

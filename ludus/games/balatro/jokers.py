@@ -6,6 +6,7 @@ to `deeds`.
 
 from ludus.games.balatro import conditions, deeds
 from ludus.games.balatro.tables import effects as e
+from ludus.games.balatro.tables.cards import DEBUFFED, RED_SEAL
 from ludus.games.balatro.tables.jokers import ACTS, EFFECTS, FIRST, LAST, UNCOMMON, RARITY
 from ludus.words import rule
 
@@ -66,6 +67,15 @@ def operate(state, kind, amount, source, subject):
     tally.operations += 1
     tally.done_by = source
     tally.done_on = subject
+
+
+@rule
+def times(state, when, number):
+    """How often a card acts: never if it is debuffed, once more by a red seal, and as jokers let it."""
+    card = state.cards[number]
+    if card.flags & DEBUFFED:
+        return 0
+    return 1 + (card.seal == RED_SEAL) + repeats(state, when, number)
 
 
 @rule

@@ -38,7 +38,7 @@ FIELDS = {
 @rule
 def observe(state, out):
     out.phase = state.phase
-    out.blind = rounds.blind_number(state)
+    out.blind = rounds.row_of(state, state.blind)
     out.boss = state.boss
     for place in range(2):
         out.tags[place] = state.offered_tags[place]
@@ -208,7 +208,7 @@ def see_numbers(state, out):
     seen[0] = state.ante / 8.0
     seen[1] = state.blind / 2.0
     seen[2] = math.log10(1.0 + max(0.0, state.score))
-    required = state.required if state.phase == PLAYING_HAND else rounds.required_score(state)
+    required = state.required if state.phase == PLAYING_HAND else rounds.asked(state, state.blind)
     seen[3] = math.log10(1.0 + required)
     seen[4] = min(1.0, state.score / required) if state.phase == PLAYING_HAND else 0.0
     seen[5] = state.money / 25.0

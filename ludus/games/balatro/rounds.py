@@ -43,15 +43,16 @@ def ante_score(state, ante):
 
 
 @rule
-def blind_number(state):
-    """The row of the blind that is next or being played."""
-    return np.int64(state.boss) if state.blind == BOSS else np.int64(state.blind)
+def row_of(state, blind):
+    """The row of the ante's small, big or boss blind."""
+    return np.int64(state.boss) if blind == BOSS else np.int64(blind)
 
 
 @rule
-def required_score(state):
-    amount = ante_score(state, state.ante) * blinds.FACTOR[blind_number(state)] * state.scale
-    return amount * 2.0 if state.deck == decks.PLASMA else amount
+def asked(state, blind):
+    """What a blind of this ante asks for."""
+    score = ante_score(state, state.ante) * blinds.FACTOR[row_of(state, blind)] * state.scale
+    return score * 2.0 if state.deck == decks.PLASMA else score
 
 
 @rule
@@ -60,7 +61,7 @@ def select_blind(state):
     state.phase = PLAYING_HAND
     state.round += 1
     state.score = 0.0
-    state.required = required_score(state)
+    state.required = asked(state, state.blind)
     state.hands_left = bosses.hands_of_round(state)
     state.discards_left = bosses.discards_of_round(state)
     state.hands_played = 0
@@ -69,7 +70,7 @@ def select_blind(state):
     state.eye_hands = 0
     state.mouth_hand = -1
     state.fish = 0
-    state.hand_size_now = tagging.extra_hand_size(state)
+    state.hand_size_now = tagging.used_up(state, tags.JUGGLE)
     for hand in range(hands.HANDS):
         state.plays_this_round[hand] = 0
     meet_blind(state)
@@ -348,10 +349,7 @@ def end_round(state):
 def end_held(state, number):
     """A card that is still held at the end: gold pays, a blue seal gives the planet of the last hand."""
     card = state.cards[number]
-    if card.flags & cards.DEBUFFED:
-        return
-    times = 1 + (card.seal == cards.RED_SEAL) + jokers.repeats(state, e.HELD_AGAIN, number)
-    for _ in range(times):
+    for _ in range(jokers.times(state, e.HELD_AGAIN, number)):
         if card.enhancement == cards.GOLD:
             state.money += 3
         if card.seal == cards.BLUE_SEAL and state.last_hand >= 0:
@@ -377,7 +375,7 @@ def end_stickers(state):
 @rule
 def count_pay(state):
     """What the blind, hands that are left, jokers, tags and interest pay."""
-    pay = blinds.PAYS[blind_number(state)]
+    pay = blinds.PAYS[row_of(state, state.blind)]
     if state.blind == SMALL and state.stake >= decks.RED_STAKE:
         pay = 0
     if state.deck == decks.GREEN:
@@ -389,7 +387,7 @@ def count_pay(state):
     pay += state.money - before
     state.money = before
     if state.blind == BOSS:
-        pay += tagging.investments(state)
+        pay += tagging.used_up(state, tags.INVESTMENT)
     return pay
 
 

@@ -86,22 +86,10 @@ def coming(state):
 
 
 @rule
-def row_of(state, blind):
-    return np.int64(state.boss) if blind == BOSS else np.int64(blind)
-
-
-@rule
-def asked(state, blind):
-    """What a blind of this ante asks for."""
-    score = rounds.ante_score(state, state.ante) * blinds.FACTOR[row_of(state, blind)] * state.scale
-    return score * 2.0 if state.deck == decks.PLASMA else score
-
-
-@rule
 def paint_panel(state, canvas):
     inside = state.phase == PLAYING_HAND or state.phase == CASHING_OUT
-    row = row_of(state, coming(state))
-    required = state.required if inside else asked(state, coming(state))
+    row = rounds.row_of(state, coming(state))
+    required = state.required if inside else rounds.asked(state, coming(state))
     score = state.score if inside else 0.0
     draw.rect(canvas, 10.0, 10.0, 200.0, 580.0, PANEL, 12.0)
     draw.rect(canvas, 18.0, 18.0, 184.0, 58.0, BLIND_COLORS[row], 8.0)
@@ -258,7 +246,7 @@ def paint_choice(state, canvas):
 
 @rule
 def paint_blind(state, canvas, x, y, blind):
-    row = row_of(state, blind)
+    row = rounds.row_of(state, blind)
     middle = x + 118.0
     if blind == state.blind:
         draw.rect(canvas, x - 4.0, y - 4.0, 244.0, 248.0, GOLD, 14.0)
@@ -267,7 +255,7 @@ def paint_blind(state, canvas, x, y, blind):
     fitted(canvas, middle, y + (32.0 if blind == BOSS else 40.0), 200.0, 22.0, WHITE, BLIND_NAMES[row])
     fitted(canvas, middle, y + 56.0, 204.0, 13.0, WHITE, EFFECTS[row])
     draw.text(canvas, middle, y + 92.0, 12.0, GREY, b"score to reach")
-    number(canvas, middle, y + 116.0, 200.0, 26.0, RED, 0, asked(state, blind))
+    number(canvas, middle, y + 116.0, 200.0, 26.0, RED, 0, rounds.asked(state, blind))
     draw.text(canvas, middle - 18.0, y + 146.0, 13.0, GREY, b"pays")
     unpaid = blind == SMALL and state.stake >= decks.RED_STAKE
     number(canvas, middle + 16.0, y + 146.0, 30.0, 15.0, GOLD, DOLLAR, 0.0 if unpaid else float(blinds.PAYS[row]))

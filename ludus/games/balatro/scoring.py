@@ -115,10 +115,7 @@ def begin(state):
 def score_card(state, number):
     """A card that scores: its own chips, mult and money, then what jokers make of it; and all again if it repeats."""
     card = state.cards[number]
-    if card.flags & cards.DEBUFFED:
-        return
-    times = 1 + (card.seal == cards.RED_SEAL) + jokers.repeats(state, e.AGAIN, number)
-    for _ in range(times):
+    for _ in range(jokers.times(state, e.AGAIN, number)):
         score_once(state, card, number)
         jokers.fire(state, e.SCORED, number)
 
@@ -162,10 +159,7 @@ def apply_edition(state, edition, source, number):
 def score_held(state, number):
     """A card that stays in hand: steel, and what jokers make of it."""
     card = state.cards[number]
-    if card.flags & cards.DEBUFFED:
-        return
-    times = 1 + (card.seal == cards.RED_SEAL) + jokers.repeats(state, e.HELD_AGAIN, number)
-    for _ in range(times):
+    for _ in range(jokers.times(state, e.HELD_AGAIN, number)):
         if card.enhancement == cards.STEEL:
             jokers.operate(state, e.XMULT, 1.5, BY_HELD, number)
         jokers.fire(state, e.HELD, number)

@@ -128,8 +128,7 @@ def keep(state, item):
 @rule
 def take_from_shelf(state, place):
     state.shelf_count -= 1
-    for index in range(place, state.shelf_count):
-        state.shelf[index] = state.shelf[index + 1]
+    holdings.close_gap(state.shelf, place, state.shelf_count)
 
 
 @rule
@@ -239,8 +238,7 @@ def pick(state, place):
 @rule
 def drop_from_pack(state, place):
     state.pack_count -= 1
-    for index in range(place, state.pack_count):
-        state.pack[index] = state.pack[index + 1]
+    holdings.close_gap(state.pack, place, state.pack_count)
 
 
 @rule

@@ -37,22 +37,11 @@ def gain(state, tag, hand):
 
 
 @rule
-def extra_hand_size(state):
-    """Cards more in hand in this round, by Juggle Tags."""
+def used_up(state, effect):
+    """Use up all tags of an effect; what their numbers come to."""
     total = 0
-    tag = take(state, tags.JUGGLE)
+    tag = take(state, effect)
     while tag >= 0:
         total += tags.NUMBER[tag]
-        tag = take(state, tags.JUGGLE)
-    return total
-
-
-@rule
-def investments(state):
-    """What Investment Tags pay when a boss is beaten."""
-    total = 0
-    tag = take(state, tags.INVESTMENT)
-    while tag >= 0:
-        total += tags.NUMBER[tag]
-        tag = take(state, tags.INVESTMENT)
+        tag = take(state, effect)
     return total

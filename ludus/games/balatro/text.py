@@ -13,7 +13,8 @@ from ludus.games.balatro import prices, shop
 from ludus.games.balatro.pieces import (
     ANCIENT, CASTLE, EDITION_WORDS, EFFECT_WORDS, ENHANCEMENT_WORDS, GATHERS, IDOL, MAIL, RANK_WORDS, TO_DO_LIST,
 )  # fmt: skip
-from ludus.games.balatro.scene import asked, coming
+from ludus.games.balatro.rounds import asked
+from ludus.games.balatro.scene import coming
 from ludus.games.balatro.state import BOSS, CASHING_OUT, JOKER, PLAYING_CARD, PLAYING_HAND
 from ludus.games.balatro.tables import blinds, cards, consumables, hands, jokers, packs, tags, vouchers
 from ludus.words import OVER, PLAYING

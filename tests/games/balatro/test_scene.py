@@ -7,7 +7,8 @@ import pytest
 
 from ludus.conformance.pictured import canvas_complaint
 from ludus.games.balatro.pieces import number
-from ludus.games.balatro.scene import asked, place_now, scene
+from ludus.games.balatro.rounds import asked
+from ludus.games.balatro.scene import place_now, scene
 from ludus.games.balatro.state import (
     BOSS,
     CASHING_OUT,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ludus.games.balatro import actions, deck, trying
-from ludus.games.balatro.actions import REACH, SIZES, SUBSETS
+from ludus.games.balatro.actions import REACH, SIZES, SUBSET_OF, SUBSETS
 from ludus.games.balatro.state import MOST_PLAYED
 from ludus.games.balatro.tables import blinds, cards, hands
 from ludus.games.balatro.tables.rules import FOUR_FINGERS, SMEARED, SPLASH
@@ -13,8 +13,6 @@ PLACES = np.zeros((len(SUBSETS), MOST_PLAYED), np.int64)
 """the cards of each subset"""
 for _index, _bits in enumerate(SUBSETS):
     PLACES[_index, : SIZES[_index]] = [place for place in range(REACH) if int(_bits) >> place & 1]
-PLACE_OF = np.zeros(1 << REACH, np.int64)
-PLACE_OF[SUBSETS] = np.arange(len(SUBSETS))
 NATURAL = np.full(hands.HANDS, MOST_PLAYED)
 NATURAL[[hands.HIGH_CARD, hands.PAIR, hands.THREE_OF_A_KIND, hands.TWO_PAIR, hands.FOUR_OF_A_KIND]] = 1, 2, 3, 4, 4
 """how many cards make each hand"""
@@ -341,8 +339,8 @@ def list_candidates(state, work, best):
         choose_rank(work)
         for plan in range(PLANS):
             away = throw(work, plan) if promising(work, plan) else 0
-            if away and work.mask[actions.DISCARD + PLACE_OF[away]]:
-                add_candidate(work, actions.DISCARD + PLACE_OF[away])
+            if away and work.mask[actions.DISCARD + SUBSET_OF[away]]:
+                add_candidate(work, actions.DISCARD + SUBSET_OF[away])
     for index in range(work.count):
         work.wins[index] = 0.0
 

@@ -7,8 +7,7 @@ import numpy as np
 from ludus.agents.expert.balatro import worth
 from ludus.agents.expert.balatro.hands import strength
 from ludus.agents.expert.balatro.power import power
-from ludus.games.balatro import actions, holdings, prices, shop, trying
-from ludus.games.balatro.scene import asked
+from ludus.games.balatro import actions, holdings, prices, rounds, shop, trying
 from ludus.games.balatro.state import BOSS, CONSUMABLE, JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import cards
 from ludus.games.balatro.tables import consumables as c
@@ -93,7 +92,7 @@ def gain_of_item(state, work, item, base):
 @rule
 def danger(state, work, base):
     """Whether the next boss may ask for more than the run can score; a logarithm, above 0 where it may."""
-    return math.log(max(1.0, asked(state, BOSS))) + SAFE - base - math.log(max(1.0, float(state.hands)))
+    return math.log(max(1.0, rounds.asked(state, BOSS))) + SAFE - base - math.log(max(1.0, float(state.hands)))
 
 
 @rule
