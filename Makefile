@@ -1,9 +1,9 @@
-# `make setup` once, or let the other targets do it; `make test` and `make demo` are the two to know.
+# `make setup` once, or let the other targets do it; `make studio` and `make test` are the two to know.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
 
-.PHONY: setup demo train test check format pictures bench bench-peers soak clean
+.PHONY: setup studio demo train test check format pictures bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -13,6 +13,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,outsiders]'
 	@touch $(STAMP)
+
+studio: setup  ## the workshop in the browser: watch agents learn, take the wheel, play against them
+	$(BIN)/ludus studio
 
 demo: setup  ## play every game and leave a picture of each in demo/
 	$(BIN)/ludus demo --out demo
