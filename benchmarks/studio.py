@@ -1,0 +1,211 @@
+"""The studio under load: what a page weighs, how smoothly it draws, and what watching costs the training.
+
+python benchmarks/studio.py              # about four minutes on a quiet machine; writes results/studio.json
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import tyro
+import websockets
+from playwright.sync_api import Browser, Page, sync_playwright
+from reporting import RESULTS, publish, tell
+
+from ludus import bench
+from ludus.bench import Result
+from ludus.studio.process import StudioProcess
+
+CARS, PAGES = 64, 50
+ROUTES = ("", "#/train/car", "#/runs", "#/replays", "#/battle")
+
+
+def main(seconds: float = 20.0, rounds: int = 3, write: bool = True, json: bool = False) -> None:
+    """Measure the studio.
+
+    Args:
+        seconds: How long each window is, in which frames or steps are counted.
+        rounds: How often training is counted with and without a page, by turns.
+        write: Keep the result in benchmarks/results.
+        json: Print one JSON object instead of a table.
+    """
+    with tempfile.TemporaryDirectory() as folder, StudioProcess(pathlib.Path(folder)) as studio, chromium() as browser:
+        results = [*loading(studio, browser)]
+        run = studio.post("/api/runs", {"game": "car", "algorithm": "ppo", "values": {"steps": 10**9}})["run"]
+        try:
+            studio.wait(f"/api/runs/{run}", lambda facts: len(facts["checkpoints"]) > 0, "there is a checkpoint", 300)
+            results += [*costs(studio, browser, run, seconds, rounds), *crowd(studio, run, seconds)]
+            results += [*smoothness(studio, browser, run, seconds)]
+        finally:
+            os.kill(_json(pathlib.Path(folder) / run / "trainer.json")["pid"], signal.SIGKILL)
+    document = bench.as_json(results) | {"settings": {}}
+    publish(document, RESULTS / "studio.json" if write else None, json)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None:
+        sys.exit("the page is measured in a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+def loading(studio: StudioProcess, browser: Browser) -> Iterator[Result]:
+    """Bytes and first paint of the gallery, and bytes of all pages together, uncompressed."""
+    tell("how much a page weighs and when it is there")
+    page = browser.new_page()
+    sizes: dict[str, int] = {}
+    page.on("response", lambda answer: sizes.setdefault(answer.url, _weight(answer)))
+    page.goto(studio.url)
+    page.wait_for_load_state("networkidle")
+    yield Result("studio/gallery/weight", sum(sizes.values()) / 1000, "kB")
+    for route in ROUTES:
+        page.goto(f"{studio.url}/{route}")
+        page.wait_for_load_state("networkidle")
+    yield Result("studio/all_pages/weight", sum(sizes.values()) / 1000, "kB")
+    page.close()
+    yield Result("studio/gallery/first_paint", statistics.median(_first_paint(studio, browser) for _ in range(5)), "ms")
+
+
+def _weight(answer: Any) -> int:
+    """Of an answer's body, before it was compressed; API answers are data and not the page."""
+    return 0 if "/api/" in answer.url or not answer.ok else len(answer.body())
+
+
+def _first_paint(studio: StudioProcess, browser: Browser) -> float:
+    page = browser.new_page()
+    page.goto(studio.url)
+    page.wait_for_load_state("networkidle")
+    script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    paint: float = page.evaluate(script)
+    page.close()
+    return paint
+
+
+def costs(studio: StudioProcess, browser: Browser, run: str, seconds: float, rounds: int) -> Iterator[Result]:
+    """The speed of training while somebody watches 64 cars, over its speed alone, by turns in one run."""
+    alone, socket, page = [], [], []
+    room = _room(studio, run)
+    for number in range(rounds):
+        tell(f"what watching costs the training, {number + 1} of {rounds}")
+        alone.append(_rate(studio, run, seconds))
+        socket.append(asyncio.run(_while_watched(studio, run, room, seconds)))
+        with _watching_page(studio, browser, room):
+            page.append(_rate(studio, run, seconds))
+    yield Result("studio/training/alone", statistics.median(alone), "steps/s")
+    yield Result("studio/training/watched", statistics.median(socket), "steps/s")
+    shares = [watched / before for watched, before in zip(socket, alone, strict=True)]
+    yield Result("studio/training/watched_share", statistics.median(shares), "x")
+    shares = [watched / before for watched, before in zip(page, alone, strict=True)]
+    # The browser itself draws on the same cores here; on the desk of a user it mostly has others.
+    yield Result("studio/training/watched_share_with_browser_on_the_same_cores", statistics.median(shares), "x")
+
+
+def _room(studio: StudioProcess, run: str) -> str:
+    room: str = studio.post("/api/rooms", {"game": "car", "seats": [f"run:{run}"], "cars": CARS})["room"]
+    return room
+
+
+def _rate(studio: StudioProcess, run: str, seconds: float) -> float:
+    before, begun = studio.get(f"/api/runs/{run}")["steps"], time.perf_counter()
+    time.sleep(seconds)
+    return (studio.get(f"/api/runs/{run}")["steps"] - before) / (time.perf_counter() - begun)
+
+
+async def _while_watched(studio: StudioProcess, run: str, room: str, seconds: float) -> float:
+    async with websockets.connect(studio.url.replace("http", "ws") + "/ws") as socket:
+        await socket.send(json.dumps({"do": "watch", "room": room}))
+        reading = asyncio.create_task(_read(socket))
+        rate = await asyncio.to_thread(_rate, studio, run, seconds)
+        reading.cancel()
+    return rate
+
+
+async def _read(socket: Any) -> None:
+    async for _ in socket:
+        pass
+
+
+def crowd(studio: StudioProcess, run: str, seconds: float) -> Iterator[Result]:
+    """Fifty pages that watch the same run: frames a second of the one that gets fewest, and the longest silence."""
+    tell(f"{PAGES} pages watch one run")
+    rates, gaps = asyncio.run(_crowd(studio, _room(studio, run), seconds))
+    yield Result(f"studio/crowd/{PAGES}/fewest_frames", min(rates), "/s")
+    yield Result(f"studio/crowd/{PAGES}/longest_silence", 1000 * max(gaps), "ms")
+
+
+async def _crowd(studio: StudioProcess, room: str, seconds: float) -> tuple[list[float], list[float]]:
+    counted = await asyncio.gather(*(_count(studio, room, seconds) for _ in range(PAGES)))
+    return [rate for rate, _ in counted], [gap for _, gap in counted]
+
+
+async def _count(studio: StudioProcess, room: str, seconds: float) -> tuple[float, float]:
+    async with websockets.connect(studio.url.replace("http", "ws") + "/ws") as socket:
+        await socket.send(json.dumps({"do": "watch", "room": room}))
+        await _frames(socket, 5.0)  # while all fifty come in and the agent is loaded
+        times = await _frames(socket, seconds)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    return len(times) / seconds, max(gaps, default=seconds)
+
+
+async def _frames(socket: Any, seconds: float) -> list[float]:
+    times: list[float] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            async for message in socket:
+                if isinstance(message, bytes):
+                    times.append(time.perf_counter())
+    return times
+
+
+def smoothness(studio: StudioProcess, browser: Browser, run: str, seconds: float) -> Iterator[Result]:
+    """Pictures a second that the page draws of 64 cars while training runs, and after it was paused."""
+    room = _room(studio, run)
+    for name in ("while_training", "training_paused"):
+        tell(f"how smoothly a page draws {CARS} cars, {name.replace('_', ' ')}")
+        with _watching_page(studio, browser, room) as page:
+            time.sleep(3.0)
+            yield Result(f"studio/{CARS}_cars/{name}", _drawn(page, seconds), "fps")
+        studio.post(f"/api/runs/{run}/pause")
+
+
+@contextlib.contextmanager
+def _watching_page(studio: StudioProcess, browser: Browser, room: str) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{studio.url}/#/room/{room}")
+    page.wait_for_function("window.ludus && window.ludus.stage && window.ludus.stage.fps > 0", timeout=60_000)
+    yield page
+    page.close()
+
+
+def _drawn(page: Page, seconds: float) -> float:
+    rates = []
+    for _ in range(round(seconds)):
+        time.sleep(1.0)
+        rates.append(page.evaluate("window.ludus.stage.fps"))
+    return statistics.median(rates)
+
+
+def _json(path: pathlib.Path) -> Any:
+    return json.loads(path.read_text())
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

@@ -1,0 +1,83 @@
+"""A studio in a process of its own, for scripts that talk to it: tests, benchmarks, pictures of its pages."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any, Self
+
+from ludus.types import LudusError
+
+PATIENCE = 120.0
+"""seconds for what takes moments, on a machine that compiles for the first time"""
+
+
+class StudioProcess:
+    """`ludus studio` on a free port, with runs in the folder `out`; trainers that it began outlive it."""
+
+    def __init__(self, out: pathlib.Path) -> None:
+        self.out, self.port = out, _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin, or begin again at the same address, and wait until it answers."""
+        words = ["studio", "--port", str(self.port), "--out", str(self.out), "--no-open", "--json"]
+        self.process = subprocess.Popen([sys.executable, "-m", "ludus.cli", *words], stdout=subprocess.DEVNULL)
+        try:
+            self.wait("/api/studio", lambda answer: True, "the studio answers")
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(30)
+            self.process = None
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, json.dumps(body or {}).encode(), headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def wait(self, path: str, wanted: Callable[[Any], bool], what: str, patience: float = PATIENCE) -> Any:
+        """Ask until the answer is as wanted; a sentence if that takes too long."""
+        deadline, answer = time.monotonic() + patience, None
+        while time.monotonic() < deadline:
+            try:
+                answer = self.get(path)
+                if wanted(answer):
+                    return answer
+            except urllib.error.HTTPError as error:
+                answer = error.read().decode(errors="replace")
+            except (urllib.error.URLError, ConnectionError):
+                if self.process is None or self.process.poll() is not None:
+                    raise LudusError(f"the studio ended while a script waited until {what}") from None
+            time.sleep(0.1)
+        raise LudusError(f"waited {patience:g} s until {what}, in vain; the last answer was {str(answer)[:500]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

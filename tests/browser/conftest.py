@@ -1,0 +1,65 @@
+"""The studio in a real browser: a server process of its own, headless Chromium, and a page that may not complain."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from ludus.studio.process import PATIENCE, StudioProcess
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    with StudioProcess(tmp_path_factory.mktemp("studio") / "runs") as server:
+        yield server
+    end_trainers(server)
+
+
+def end_trainers(server):
+    """They outlive the studio by design, so they are ended here one by one."""
+    for path in server.out.glob("*/trainer.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("the studio is tested in a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, studio):
+    """Opens pages that fail the test if their console ever tells of an error that the test does not forgive."""
+    contexts, complaints = [], []
+
+    def open_one(route="", width=1280, height=800, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.goto(f"{studio.url}/{route}")
+        return page
+
+    open_one.complaints = complaints
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not complaints, complaints
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()
