@@ -1,0 +1,48 @@
+// HTTP with the studio: JSON in, JSON out; what goes wrong is an ApiError with a sentence for the person.
+
+export class ApiError extends Error {
+  constructor(sentence, field, status) {
+    super(sentence);
+    this.sentence = sentence;
+    this.field = field;
+    this.status = status;
+  }
+}
+
+export const get = (path) => request("GET", path);
+export const post = (path, body = {}) => request("POST", path, body);
+export const patch = (path, body) => request("PATCH", path, body);
+export const remove = (path) => request("DELETE", path);
+
+/** An ArrayBuffer, such as the frames of a replay. */
+export async function bytes(path) {
+  const answer = await reach(path, {});
+  if (!answer.ok) throw await complaint(answer);
+  return answer.arrayBuffer();
+}
+
+async function request(method, path, body) {
+  const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  const answer = await reach(path, { method, ...json });
+  if (!answer.ok) throw await complaint(answer);
+  return answer.status === 204 ? null : answer.json();
+}
+
+async function reach(path, options) {
+  try {
+    return await fetch(path, { credentials: "same-origin", ...options });
+  } catch {
+    throw new ApiError("The studio does not answer; is it still running?", null, 0);
+  }
+}
+
+async function complaint(answer) {
+  let said = {};
+  try {
+    said = await answer.json();
+  } catch {
+    // A proxy or a crash answers without JSON; the status alone must do.
+  }
+  const sentence = said.sentence ?? `The studio answered ${answer.status} to this request.`;
+  return new ApiError(sentence, said.field ?? null, answer.status);
+}
