@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ludus.types import Array, LudusError
-from ludus.words.draw import CIRCLE, LINE, RECT, TEXT
+from ludus.words.draw import AREA, CIRCLE, LINE, RECT, TEXT
 
 SMOOTHING = 2
 """pictures are drawn this many times larger and then reduced, which smooths their edges"""
@@ -29,7 +29,7 @@ def image(shapes: Array, frame: Frame, scale: float = 1.0) -> Image.Image:
     factor = scale * SMOOTHING
     canvas = Image.new("RGB", (round(frame[0] * factor), round(frame[1] * factor)), "black")
     pen = ImageDraw.Draw(canvas)
-    for shape in shapes:
+    for shape in visible(shapes):
         PAINTERS[int(shape["kind"])](pen, shape, factor)
     return canvas.resize((round(frame[0] * scale), round(frame[1] * scale)), Image.Resampling.LANCZOS)
 
@@ -44,11 +44,17 @@ def svg(shapes: Array, frame: Frame) -> str:
     if shapes.dtype.names is None:
         raise LudusError("this game draws pixels and not shapes; write a .png or a .gif")
     width, height = frame
-    body = "\n".join(_svg_shape(shape) for shape in shapes)
+    body = "\n".join(_svg_shape(shape) for shape in visible(shapes))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" text-anchor="middle" dominant-baseline="central">\n{body}\n</svg>\n'
     )
+
+
+def visible(shapes: Array) -> Array:
+    """The shapes that are seen: all but the areas."""
+    seen: Array = shapes[shapes["kind"] != AREA]
+    return seen
 
 
 def terminal(shapes: Array, frame: Frame, columns: int = 80) -> str:

@@ -58,9 +58,19 @@ def test_every_scene_draws_in_every_form(name):
     shapes, frame = pool.scene(), pool.spec.frame
     assert len(np.unique(pictures.raster(shapes, frame).reshape(-1, 3), axis=0)) > 3
     root = ElementTree.fromstring(pictures.svg(shapes, frame))
-    assert len(root) == len(shapes)
+    assert len(root) == (shapes["kind"] != draw.AREA).sum()
     lines = pictures.terminal(shapes, frame, columns=40).split("\n")
     assert {line.count("▀") for line in lines} == {40}
+
+
+def test_areas_are_not_seen():
+    area = (draw.area, (10, 10, 50, 30, 3))
+    for around in ((draw.rect, (0, 0, 100, 60, 0x102030)), (draw.circle, (20, 30, 10, 0xFF0000))):
+        with_area, without = canvas_of(around, area), canvas_of(around)
+        assert len(with_area) == 2
+        np.testing.assert_array_equal(pictures.raster(with_area, FRAME), pictures.raster(without, FRAME))
+        assert pictures.svg(with_area, FRAME) == pictures.svg(without, FRAME)
+        assert pictures.terminal(with_area, FRAME) == pictures.terminal(without, FRAME)
 
 
 def test_svg_escapes_text():

@@ -79,7 +79,8 @@ def observe(state, seat, out):
     out.turn = state.turn
 
 
-# 7. Drawing: shapes, once, for the terminal, pictures and the browser alike.
+# 7. Drawing: shapes, once, for the terminal, pictures and the browser alike. An area is seen by nobody; in the browser
+#    who clicks there plays its action: one's bar rolls, one's score banks what was rolled.
 @rule
 def scene(state, seat, canvas):
     draw.rect(canvas, 0, 0, 420, 160, 0x1E2430)
@@ -89,6 +90,9 @@ def scene(state, seat, canvas):
         draw.rect(canvas, 100, y - 14, 300, 28, 0x39445A, 8.0)
         draw.rect(canvas, 100, y - 14, 300 * min(int(state.scores[player]), GOAL) / GOAL, 28, color, 8.0)
         draw.integer(canvas, 50, y, 30, color, state.scores[player])
+        if player == state.seat:
+            draw.area(canvas, 100, y - 25, 300, 50, ROLL)
+            draw.area(canvas, 10, y - 25, 80, 50, HOLD)
 
 
 # 8. Names for people.

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from ludus.conformance.arena import Trial
-from ludus.types import Array, Continuous
-from ludus.words.draw import CANVAS, CIRCLE, LINE, RECT, TEXT, new_canvas
+from ludus.types import Array, Continuous, Spec
+from ludus.words.draw import AREA, CANVAS, CIRCLE, LINE, RECT, TEXT, new_canvas
 
 SLACK = 0.01
 """pixels by which rounding may put a shape outside"""
 WATCHED = 4
 """rows whose every step is drawn"""
+KINDS = {RECT: "a rectangle", CIRCLE: "a circle", LINE: "a line", TEXT: "a text", AREA: "an area"}
 
 
 def scene_stays_in_frame(trial: Trial) -> str:
-    """At every step all shapes lie inside SPEC.frame, and none is dropped for want of room."""
+    """At every step all shapes lie inside SPEC.frame, areas stand for actions, and none is dropped for want of room."""
     if not hasattr(trial.game.rules, "scene"):
         return ""
     for step, states in enumerate(trial.play.states[:, :WATCHED].copy()):
@@ -25,34 +26,49 @@ def scene_stays_in_frame(trial: Trial) -> str:
             for seat in range(trial.game.spec.seats):
                 canvas = new_canvas()
                 trial.kernel.draw_scene(states, row, seat, canvas)
-                if complaint := canvas_complaint(canvas[0], trial.game.spec.frame):
+                if complaint := canvas_complaint(canvas[0], trial.game.spec):
                     return f"step {step}, row {row}, seat {seat}: {complaint}"
     return ""
 
 
-def canvas_complaint(canvas: Any, frame: tuple[int, int]) -> str:
+def canvas_complaint(canvas: Any, spec: Spec) -> str:
     """What is wrong with a drawn canvas, or nothing."""
+    frame = spec.frame
     if canvas["dropped"]:
         return f"{canvas['dropped']} shapes found no room; a scene has at most {CANVAS['shapes'].shape[0]}"
     shapes = canvas["shapes"][: canvas["count"]]
-    if not np.isin(shapes["kind"], (RECT, CIRCLE, LINE, TEXT)).all() or (shapes["color"] > 0xFFFFFF).any():
+    areas = shapes["kind"] == AREA
+    if not np.isin(shapes["kind"], tuple(KINDS)).all() or (shapes["color"][~areas] > 0xFFFFFF).any():
         return "a shape has an unknown kind or a colour beyond 0xFFFFFF"
+    if areas.any() and (wrong := area_complaint(shapes[areas], spec)):
+        return wrong
     left, top, right, bottom = extents(shapes)
     inside = (left >= -SLACK) & (top >= -SLACK) & (right <= frame[0] + SLACK) & (bottom <= frame[1] + SLACK)
     if inside.all():
         return ""
     worst = int(np.argmin(inside))
-    kind = {RECT: "rectangle", CIRCLE: "circle", LINE: "line", TEXT: "text"}[int(shapes["kind"][worst])]
+    kind = KINDS[int(shapes["kind"][worst])]
     return (
-        f"a {kind} reaches from ({left[worst]:.1f}, {top[worst]:.1f}) to ({right[worst]:.1f}, {bottom[worst]:.1f}), "
+        f"{kind} reaches from ({left[worst]:.1f}, {top[worst]:.1f}) to ({right[worst]:.1f}, {bottom[worst]:.1f}), "
         f"outside the frame {frame[0]} x {frame[1]}"
     )
+
+
+def area_complaint(areas: Array, spec: Spec) -> str:
+    """What is wrong with areas: each has a size, and stands for an action that there is."""
+    if isinstance(spec.actions, Continuous):
+        return "an area plays an action of a list, and this game's actions are continuous"
+    if (areas["color"] >= spec.actions.n).any():
+        return f"an area plays action {areas['color'].max()}; the actions are 0 to {spec.actions.n - 1}"
+    if (areas["w"] <= 0).any() or (areas["h"] <= 0).any():
+        return "an area without width or height cannot be clicked"
+    return ""
 
 
 def extents(shapes: Array) -> tuple[Array, Array, Array, Array]:
     """[S] left, top, right and bottom of shapes as they are drawn; of a text only its point."""
     x, y, w, h, size = (shapes[name].astype(float) for name in ("x", "y", "w", "h", "size"))
-    rect, circle, line = (shapes["kind"] == kind for kind in (RECT, CIRCLE, LINE))
+    rect, circle, line = (np.isin(shapes["kind"], kinds) for kinds in ((RECT, AREA), CIRCLE, LINE))
     turn = np.radians(shapes["angle"].astype(float))
     cosine, sine = np.abs(np.cos(turn)), np.abs(np.sin(turn))
     # A turned rectangle with round corners is a smaller turned rectangle, all of it `corner` wider.

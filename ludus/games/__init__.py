@@ -26,6 +26,7 @@ from ludus.words import HEAD, Parameter, bounds
 from ludus.words.rows import new_rows
 
 NEEDED = ("SPEC", "STATE", "OBSERVATION", "init", "step", "observe", "action_name")
+USUAL_PACE = 1.5
 NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -51,6 +52,11 @@ class Game(NamedTuple):
     def summary(self) -> str:
         """The rest of the first line of the module's text."""
         return (self.rules.__doc__ or "").strip().partition("\n")[0].partition(":")[2].strip()
+
+    @property
+    def pace(self) -> float:
+        """Steps a second at which one likes to watch: the module's PACE, else time to see each move."""
+        return float(getattr(self.rules, "PACE", USUAL_PACE))
 
     @property
     def full_name(self) -> str:

@@ -47,6 +47,10 @@ NEAR, FAR = 4, 30
 how many at most can hold one point."""
 
 
+PACE = 30
+"""steps a second at which one likes to watch"""
+
+
 def _parse_track(text: str) -> int:
     if text == "random":
         return -1
@@ -360,9 +364,31 @@ def draw_car(state, canvas):
         tip_y = state.y + reach * math.sin(heading + RAY_ANGLES[ray])
         draw.line(canvas, state.x, state.y, tip_x, tip_y, 1.5, 0x59C2FF)
         draw.circle(canvas, tip_x, tip_y, 3, 0x59C2FF)
-    draw.rect(canvas, state.x - 12, state.y - 7, 24, 14, 0xFFD23F, 4.0, state.angle)
+    token(state, canvas, 0xFFD23F)
+
+
+@rule
+def token(state, canvas, color):
+    """The car alone: what moves, for pictures of many cars on one road."""
+    heading = math.radians(state.angle)
+    draw.rect(canvas, state.x - 12, state.y - 7, 24, 14, color, 4.0, state.angle)
     draw.rect(canvas, state.x + 3 * math.cos(heading) - 4, state.y + 3 * math.sin(heading) - 5, 8, 10,
               0x1E2430, 2.0, state.angle)  # fmt: skip
+
+
+def dream(state, observations, actions):
+    """Where imagined actions [H, 2] and observations [H, RAYS + 1] lead from a state, by dead reckoning.
+
+    Points [H + 1, 2] of the way, the first where the car is; tips [H, RAYS, 2] of the imagined rays along it.
+    """
+    observations, actions = np.asarray(observations, float), np.asarray(actions, float)
+    headings = np.radians(float(state["angle"]) + TURN * np.cumsum(actions[:, 0]))
+    ways = TOP_SPEED * observations[:, RAYS, None] * np.stack([np.cos(headings), np.sin(headings)], axis=1)
+    start = np.array([[state["x"], state["y"]]], float)
+    points = np.concatenate([start, start + np.cumsum(ways, axis=0)])
+    looks = headings[:, None] + RAY_ANGLES
+    rays = np.stack([np.cos(looks), np.sin(looks)], axis=2)
+    return points, points[1:, None] + SIGHT * observations[:, :RAYS, None] * rays
 
 
 def action_name(action) -> str:

@@ -8,6 +8,7 @@ import math
 
 from ludus.words import CUT, HEAD, OVER, Discrete, Spec, draw, f32, f64, i32, integer, random, record, rule, within
 
+PACE = 50
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=500, frame=(480, 240))
 PARAMETERS = {"horizon": integer(500, 1, 500, "steps after which a game is cut off")}
 STATE = record(**HEAD, horizon=i32, moves=i32, x=f64, velocity=f64, angle=f64, spin=f64)
@@ -87,6 +88,8 @@ def scene(state, seat, canvas):
     draw.line(canvas, x, 168, tip_x, tip_y, 10, 0xFFB454)
     draw.circle(canvas, x, 168, 6, 0x1E2430)
     draw.integer(canvas, 240, 220, 18, 0x8A94A6, state.moves)
+    for side in range(2):
+        draw.area(canvas, 240 * side, 0, 240, 240, side)
 
 
 def action_name(action: int) -> str:

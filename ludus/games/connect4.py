@@ -72,6 +72,7 @@ def scene(state, seat, canvas):
     draw.rect(canvas, 0, 0, 420, 380, 0x1E2430)
     draw.rect(canvas, 10, 10, 400, 360, 0x2F5FB3, 18.0)
     for column in range(WIDTH):
+        draw.area(canvas, 16 + 55.5 * column, 10, 55, 360, column)
         for row in range(HEIGHT):
             bit = np.uint64(column * (HEIGHT + 1) + row)
             color = 0x1E2430

@@ -7,7 +7,9 @@ for both. Who has more points at the end wins 1 from the other. The one game her
 from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, i16, random, record, rule, within
 
 CARDS = 13
-SPEC = Spec(seats=2, actions=Discrete(CARDS), turns="simultaneous", horizon=CARDS, zero_sum=True, frame=(480, 260))
+COLORS = (0xFF8A5B, 0x59C2FF)
+"""of the two seats"""
+SPEC = Spec(seats=2, actions=Discrete(CARDS), turns="simultaneous", horizon=CARDS, zero_sum=True, frame=(480, 330))
 STATE = record(**HEAD, round=i8, points=(i16, 2), prizes=(i8, CARDS), bids=(i8, (2, CARDS)))
 OBSERVATION = record(
     prize=within(0, CARDS, i8), points=within(0, 91, i16, 2), cards=within(0, 1, i8, 2, CARDS),
@@ -76,7 +78,8 @@ def redeal(state, seat):
 
 @rule
 def scene(state, seat, canvas):
-    draw.rect(canvas, 0, 0, 480, 260, 0x1E2430)
+    """The other player's bids above the prizes, one's own below them, and at the bottom the cards one holds."""
+    draw.rect(canvas, 0, 0, 480, 330, 0x1E2430)
     for turn in range(CARDS):
         x = 36 + 34 * turn
         if turn <= state.round:
@@ -85,9 +88,25 @@ def scene(state, seat, canvas):
             draw.rect(canvas, x - 14, 108, 28, 44, 0x39445A, 5.0)
         for side in range(2):
             if turn < state.round:
-                card(canvas, x, 60 + 140 * side, state.bids[side, turn], 0x59C2FF if side else 0xFF8A5B)
-    draw.integer(canvas, 240, 18, 20, 0xFF8A5B, state.points[0])
-    draw.integer(canvas, 240, 243, 20, 0x59C2FF, state.points[1])
+                card(canvas, x, 200 if side == seat else 60, state.bids[side, turn], COLORS[side])
+    draw.integer(canvas, 240, 20, 20, COLORS[1 - seat], state.points[1 - seat])
+    draw.integer(canvas, 240, 242, 20, COLORS[seat], state.points[seat])
+    draw_hand(state, seat, canvas)
+
+
+@rule
+def draw_hand(state, seat, canvas):
+    """The thirteen cards; of those that were bid only the places."""
+    for value in range(1, CARDS + 1):
+        x = 36 + 34 * (value - 1)
+        held = True
+        for turn in range(state.round):
+            held = held and state.bids[seat, turn] != value
+        if held:
+            card(canvas, x, 292, value, COLORS[seat])
+        else:
+            draw.rect(canvas, x - 14, 270, 28, 44, 0x262E3D, 5.0)
+        draw.area(canvas, x - 17, 266, 34, 52, value - 1)
 
 
 @rule

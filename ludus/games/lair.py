@@ -36,6 +36,7 @@ DOWN, ACROSS = np.array([-1, 0, 1, 0]), np.array([0, 1, 0, -1])
 COLORS = np.array([0x8A94A6, 0xEE4266, 0x7BD88F, 0x59C2FF])
 COLOR_NAMES = ("no", "red", "green", "blue")
 
+PACE = 6
 SPEC = Spec(seats=1, actions=Discrete(4), horizon=200, frame=(WIDTH * TILE, HEIGHT * TILE))
 PARAMETERS = {"locks": integer(LOCKS, 1, LOCKS, "how many of the three doors are locked")}
 STATE = record(**HEAD, locks=i8, row=i8, column=i8, key_held=i8, doors_open=i8, moves=i16)
@@ -124,6 +125,8 @@ def scene(state, seat, canvas):
     draw.circle(canvas, x + 4, y - 3, 2.5, 0x141924)
     if state.key_held:
         draw_key(canvas, x - 2, y - 17, COLORS[state.key_held])
+    for action in range(4):
+        draw.area(canvas, x - 16 + TILE * ACROSS[action], y - 16 + TILE * DOWN[action], TILE, TILE, action)
     draw.line(canvas, 20, 278, 524, 278, 4, 0x2C2838)
     draw.line(canvas, 20, 278, 524 - 504 * state.moves / SPEC.horizon, 278, 4, 0xFFB454)
 

@@ -8,6 +8,7 @@ be carried along in one's own moves: without memory it is a guess, right one tim
 from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, i16, integer, random, record, rule, within
 
 MOST_CUES, LONGEST_DELAY = 8, 200
+PACE = 4
 SPEC = Spec(seats=1, actions=Discrete(1 + MOST_CUES), horizon=LONGEST_DELAY + 2, frame=(480, 320))
 PARAMETERS = {
     "cues": integer(4, 2, MOST_CUES, "how many symbols there are"),
@@ -84,6 +85,7 @@ def show_symbol(state, canvas):
     draw.rect(canvas, 160, 70, 160, 180, 0xFFB454 if is_cue else GREY, 18.0)
     draw.rect(canvas, 166, 76, 148, 168, CARD, 14.0)
     glyph(canvas, 240, 160, 46, state.symbol, CARD)
+    draw.area(canvas, 160, 70, 160, 180, WAIT)
     if is_cue:
         draw.text(canvas, 240, 38, 24, 0xFFB454, b"Remember this one")
     else:
@@ -107,6 +109,7 @@ def ask(state, canvas):
         draw.rect(canvas, x - 46, y - 46, 92, 92, rim, 14.0)
         draw.rect(canvas, x - 41, y - 41, 82, 82, CARD, 10.0)
         glyph(canvas, x, y, 24, symbol, CARD)
+        draw.area(canvas, x - 46, y - 46, 92, 92, symbol)
 
 
 @rule

@@ -67,6 +67,7 @@ def scene(state, seat, canvas):
     for cell in range(9):
         x = 50 + 100 * (cell % 3)
         y = 50 + 100 * (cell // 3)
+        draw.area(canvas, x - 50, y - 50, 100, 100, cell)
         if (state.stones[0] >> cell) & 1:
             draw.line(canvas, x - 25, y - 25, x + 25, y + 25, 12, 0xFFB454)
             draw.line(canvas, x - 25, y + 25, x + 25, y - 25, 12, 0xFFB454)

@@ -1,6 +1,7 @@
 """The drawing words: `scene` fills a canvas with shapes, and every renderer (picture, GIF, SVG, browser) reads them.
 
-Shapes, not pixels: a rectangle with round corners, a circle, a line with round ends, a text centred on its point.
+Shapes, not pixels: a rectangle with round corners, a circle, a line with round ends, a text centred on its point; and
+areas, which nobody sees: who clicks there plays an action.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ludus.types import Array
 from ludus.words import f32, record, rule, u8, u16, u32
 from ludus.words.rows import new_rows
 
-RECT, CIRCLE, LINE, TEXT = 1, 2, 3, 4
+RECT, CIRCLE, LINE, TEXT, AREA = 1, 2, 3, 4, 5
 CAPACITY, LETTERS = 1024, 40
 
 SHAPE = record(kind=u8, letters=u8, color=u32, x=f32, y=f32, w=f32, h=f32, size=f32, angle=f32, text=(u8, LETTERS))
@@ -61,6 +62,12 @@ def circle(canvas, x, y, radius, color):
 def line(canvas, x1, y1, x2, y2, width, color):
     """A line with round ends."""
     add(canvas, LINE, x1, y1, x2, y2, width, 0.0, color)
+
+
+@rule
+def area(canvas, x, y, w, h, action):
+    """An invisible rectangle: who clicks there plays `action`, whose number stands where others have a colour."""
+    add(canvas, AREA, x, y, w, h, 0.0, 0.0, action)
 
 
 @rule

@@ -206,6 +206,23 @@ def test_threads_that_matter_are_found(trial, monkeypatch):
     assert complaint("threads_do_not_matter", trial).startswith("2 threads play other games")
 
 
+def test_areas_that_cannot_be_played_are_found():
+    from ludus.conformance.pictured import canvas_complaint
+    from ludus.types import Continuous, Discrete, Spec
+    from ludus.words import draw
+
+    def told(x, width, action, actions=None):
+        canvas = draw.new_canvas()
+        draw.area(canvas[0], x, 0, width, 10, action)
+        return canvas_complaint(canvas[0], Spec(seats=1, actions=actions or Discrete(9), horizon=9, frame=(100, 60)))
+
+    assert told(0, 100, 8) == ""
+    assert told(0, 100, 9) == "an area plays action 9; the actions are 0 to 8"
+    assert told(1, 100, 8).startswith("an area reaches from (1.0, 0.0) to (101.0, 10.0)")
+    assert "cannot be clicked" in told(1, 0, 8)
+    assert "continuous" in told(0, 100, 0, Continuous((-1.0,), (1.0,)))
+
+
 def test_extents_of_turned_round_and_thick_shapes():
     from ludus.conformance.pictured import extents
     from ludus.words import draw

@@ -195,4 +195,4 @@ def test_the_picture_stays_in_its_frame_up_to_the_crash(name):
     for row in rows:
         canvas = new_canvas()
         pool.kernel.draw_scene(pool.states, row, 0, canvas)
-        assert canvas_complaint(canvas[0], pool.spec.frame) == ""
+        assert canvas_complaint(canvas[0], pool.spec) == ""

@@ -150,7 +150,7 @@ def test_every_position_of_the_way_can_be_drawn():
         canvas, shapes = new_canvas(), pool().scene()
         canvas["count"] = len(shapes)
         canvas[0]["shapes"][: len(shapes)] = shapes
-        assert canvas_complaint(canvas[0], pool().spec.frame) == ""
+        assert canvas_complaint(canvas[0], pool().spec) == ""
         pictures.add(np.asarray(shapes).tobytes())
         pool().advance([action])
     assert len(pictures) == SHORTEST[3]

@@ -12,6 +12,7 @@ def one_of_each(canvas):
     draw.circle(canvas, 50, 60, 7, 0x445566)
     draw.line(canvas, 10, 20, 30, 40, 3, 0x778899)
     draw.text(canvas, 5, 6, 18, 0xAABBCC, b"draw")
+    draw.area(canvas, 7, 8, 90, 80, 999)
 
 
 @rule
@@ -44,14 +45,15 @@ def written(shape) -> str:
 
 def test_each_word_writes_its_shape():
     canvas = drawn(one_of_each)
-    assert canvas["count"] == 4 and canvas["dropped"] == 0
+    assert canvas["count"] == 5 and canvas["dropped"] == 0
     names = ("kind", "x", "y", "w", "h", "size", "angle", "color")
-    shapes = [tuple(shape[name].item() for name in names) for shape in canvas["shapes"][:4]]
+    shapes = [tuple(shape[name].item() for name in names) for shape in canvas["shapes"][:5]]
     assert shapes == [
         (draw.RECT, 1, 2, 30, 40, 4, 90, 0x112233),
         (draw.CIRCLE, 50, 60, 7, 7, 0, 0, 0x445566),
         (draw.LINE, 10, 20, 30, 40, 3, 0, 0x778899),
         (draw.TEXT, 5, 6, 0, 0, 18, 0, 0xAABBCC),
+        (draw.AREA, 7, 8, 90, 80, 0, 0, 999),
     ]
     assert written(canvas["shapes"][3]) == "draw"
 

@@ -27,7 +27,6 @@ from ludus.words import OVER
 from ludus.words.draw import TEXT, new_canvas
 from ludus.words.rows import new_rows
 
-FRAME = (960, 600)
 PHASES = (CHOOSING_BLIND, PLAYING_HAND, CASHING_OUT, SHOPPING, OPENING)
 
 
@@ -121,7 +120,7 @@ def test_random_play_stays_inside_the_frame_in_every_phase():
     for _ in range(300):
         pool().play_randomly(1)
         for row in range(pool().rows):
-            assert canvas_complaint(drawn(pool().states, row), FRAME) == ""
+            assert canvas_complaint(drawn(pool().states, row), pool().spec) == ""
         seen |= set(pool().states["phase"].tolist())
     assert seen == set(PHASES)
 
@@ -132,7 +131,7 @@ def test_the_fullest_table_stays_inside_the_frame(phase, status):
     states = full(phase)
     states["status"] = status
     canvas = drawn(states)
-    assert canvas_complaint(canvas, FRAME) == ""
+    assert canvas_complaint(canvas, pool().spec) == ""
     assert "Castle" in words(canvas)
 
 
