@@ -1,6 +1,114 @@
-// The gallery of games.
-import { el } from "./dom.js";
+// The gallery: what one can do here, what is training now, and a card for every game.
+
+import { get } from "./api.js";
+import { duration, el, number, replace } from "./dom.js";
+import { wire } from "./wire.js";
+
 export const title = "Gallery";
-export function view(root) {
-  root.append(el("h1", { text: "Gallery" }));
+const EXPECTED_GAMES = 8;
+const BUSY = new Set(["training", "paused"]);
+
+export async function view(root) {
+  const bench = el("section", { class: "panel bench", "aria-labelledby": "bench" });
+  const cards = el("div", { class: "grid gallery", "aria-busy": "true" }, Array.from({ length: EXPECTED_GAMES }, blank));
+  root.append(hero(bench), el("h2", { class: "hushed", text: "Games" }), cards);
+  const close = keepBench(bench);
+  try {
+    const games = await get("/api/games");
+    replace(cards, games.map(card));
+    cards.removeAttribute("aria-busy");
+  } catch (problem) {
+    close();
+    throw problem;
+  }
+  return close;
+}
+
+function hero(bench) {
+  return el("div", { class: "hero" },
+    el("div", { class: "hero-words" },
+      el("h1", { text: "Play, watch, train." }),
+      el("p", { class: "lead", text: "Take a seat against an agent, look over its shoulder while it thinks, or set one to learn a game from nothing." })),
+    bench);
+}
+
+function blank() {
+  return el("div", { class: "card game", "aria-hidden": "true" }, el("div", { class: "shot" }), el("div", { class: "game-words" }));
+}
+
+function card(game) {
+  const at = encodeURIComponent(game.name);
+  const best = el("p", { class: "game-best" });
+  tellBest(game, best);
+  return el("article", { class: "card game", "aria-labelledby": `game-${game.name}` },
+    el("a", { class: "shot", href: game.playable ? `#/play/${at}` : `#/watch/${at}`, tabindex: -1, "aria-hidden": "true" }, picture(game)),
+    el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: game.summary }), best),
+    el("div", { class: "game-links" }, links(game, at)));
+}
+
+function links(game, at) {
+  const link = (verb, route, kind) => el("a", { class: `button ${kind}`, href: `#/${route}/${at}`, "aria-label": `${verb} ${game.title}`, text: verb });
+  return [game.playable ? link("Play", "play", "primary") : null, link("Watch", "watch", ""), link("Train", "train", "quiet")];
+}
+
+/** The game's picture; its first letter where there is none. */
+function picture(game) {
+  const image = el("img", { src: game.picture, alt: "", loading: "lazy", decoding: "async", width: 480, height: 300 });
+  image.addEventListener("error", () => image.replaceWith(el("span", { class: "initial", text: game.title.slice(0, 1) })));
+  return image;
+}
+
+async function tellBest(game, place) {
+  try {
+    const [best] = await get(`/api/games/${encodeURIComponent(game.name)}/agents`);
+    if (best) place.append(el("b", { text: best.label }), ` ${best.note}`);
+  } catch {
+    // A card without its best agent is still a card; the room will say what is wrong.
+  }
+}
+
+/** Show the runs that are training, live; returns what stops it. */
+function keepBench(bench) {
+  const rows = new Map();
+  const forget = () => [...rows.values()].forEach((row) => row.stop());
+  const fetchRuns = async () => {
+    const runs = await get("/api/runs").catch(() => []);
+    const busy = runs.filter((run) => BUSY.has(run.status));
+    forget();
+    rows.clear();
+    for (const run of busy) rows.set(run.name, benchRow(run));
+    replace(bench, el("h2", { id: "bench", text: "On the bench" }), rows.size ? [...rows.values()].map((row) => row.node) : idle());
+  };
+  const off = wire.on("runs", fetchRuns);
+  replace(bench, el("h2", { id: "bench", text: "On the bench" }));
+  fetchRuns();
+  return () => {
+    off();
+    forget();
+  };
+}
+
+function idle() {
+  return el("p", { class: "muted" }, "Nothing is training at the moment. ", el("a", { href: "#/train", text: "Train an agent" }));
+}
+
+function benchRow(run) {
+  const fill = el("span");
+  const figures = el("small", { class: "numbers" });
+  const show = (summary) => {
+    fill.style.width = `${Math.min(100, (100 * summary.steps) / Math.max(1, summary.of))}%`;
+    figures.textContent = benchWords(summary);
+  };
+  const node = el("a", { class: "bench-row", href: `#/run/${encodeURIComponent(run.name)}` },
+    el("span", { class: "bench-name", text: run.title || run.name }), figures, el("span", { class: "progress", "aria-hidden": "true" }, fill));
+  show(run);
+  return { node, stop: wire.follow(run.name, ({ summary }) => summary && show(summary)) };
+}
+
+function benchWords({ steps, of, score, left, status }) {
+  const parts = [`${number(steps)} of ${number(of)} steps`];
+  if (score !== null && score !== undefined) parts.push(`score ${number(score)}`);
+  if (status === "paused") parts.push("paused");
+  else if (left) parts.push(`${duration(left)} left`);
+  return parts.join(" · ");
 }

@@ -1,0 +1,185 @@
+// The areas of a scene as buttons over the canvas, with the agent's chances beside them. One stop for the Tab key;
+// arrow keys go from area to area.
+
+import { el, number, percent } from "./dom.js";
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+export class Areas {
+  #rects = [];
+  #buttons = [];
+  #state = {};
+  #current = null; // the action that Tab reaches
+  #wanted = false; // somebody plays by keyboard: focus returns to the board when it is their turn again
+  #known = new Map(); // action -> where it was, so that a move which is no longer possible still shows its chance
+  #frame = [1, 1];
+
+  constructor(stage, onAction) {
+    this.onAction = onAction;
+    this.chances = el("div", { class: "chances", "aria-hidden": "true" });
+    this.board = el("div", { class: "areas", role: "group", "aria-label": "Moves on the board", hidden: true, onkeydown: (event) => this.#key(event) });
+    stage.append(this.chances, this.board);
+  }
+
+  /** New rectangles [{action, x, y, w, h}] in the game's pixels. */
+  place(rects, frame) {
+    if (frame[0] !== this.#frame[0]) this.#known.clear();
+    this.#rects = rects;
+    this.#frame = frame;
+    for (const rect of rects) this.#known.set(rect.action, rect);
+    this.#keepFocus(() => this.#build());
+  }
+
+  room(state) {
+    this.#state = state;
+    this.#keepFocus(() => this.#dress());
+    this.#showChances();
+  }
+
+  /** The legal moves that no area offers. */
+  others() {
+    const offered = new Set(this.#rects.map(({ action }) => action));
+    return (this.#state.legal ?? []).filter(({ action }) => !offered.has(action));
+  }
+
+  holdsFocus() {
+    return this.board.contains(document.activeElement);
+  }
+
+  #build() {
+    while (this.#buttons.length > this.#rects.length) this.#buttons.pop().remove();
+    while (this.#buttons.length < this.#rects.length) this.#add();
+    this.#rects.forEach((rect, index) => spread(this.#buttons[index], rect, this.#frame));
+    this.#dress();
+  }
+
+  #add() {
+    const index = this.#buttons.length;
+    const button = el("button", { class: "area", type: "button", tabindex: -1, onclick: () => this.#press(index), onfocus: () => this.#reach(index) });
+    this.#buttons.push(button);
+    this.board.append(button);
+  }
+
+  #press(index) {
+    if (this.#state.waiting) this.onAction?.(this.#rects[index].action);
+  }
+
+  #reach(index) {
+    this.#current = this.#rects[index]?.action ?? null;
+    this.#buttons.forEach((button, other) => (button.tabIndex = other === index ? 0 : -1));
+  }
+
+  /** Names and legality; while nobody is asked the buttons rest where they are, so that focus is not lost. */
+  #dress() {
+    const { waiting, over } = this.#state;
+    const legal = new Map((this.#state.legal ?? []).map(({ action, name }) => [action, name]));
+    this.board.hidden = Boolean(over) || (!waiting && !this.#wanted);
+    this.board.classList.toggle("resting", !waiting);
+    this.#rects.forEach(({ action }, index) => this.#name(this.#buttons[index], action, legal));
+    this.#rove();
+  }
+
+  #name(button, action, legal) {
+    const name = legal.get(action);
+    button.hidden = Boolean(this.#state.waiting) && name === undefined;
+    button.setAttribute("aria-disabled", String(!this.#state.waiting));
+    button.classList.toggle("hint", this.#state.hint?.action === action);
+    if (name === undefined) return;
+    const chance = this.#state.thoughts?.moves?.[action];
+    const words = chance === undefined ? name : `${name}, ${amount(chance, this.#state.thoughts.unit)}`;
+    button.setAttribute("aria-label", words);
+    button.dataset.label = words;
+  }
+
+  #open() {
+    return this.#buttons.map((button, index) => index).filter((index) => !this.#buttons[index].hidden);
+  }
+
+  #rove() {
+    const open = this.#open();
+    const kept = open.find((index) => this.#rects[index].action === this.#current) ?? open[0];
+    this.#buttons.forEach((button, index) => (button.tabIndex = index === kept ? 0 : -1));
+  }
+
+  /** Do something that may take the focused button away, then give focus to the nearest that is left. */
+  #keepFocus(change) {
+    const before = this.#buttons.indexOf(document.activeElement);
+    if (before >= 0) this.#wanted = true;
+    const [x, y] = before >= 0 && this.#rects[before] ? middle(this.#rects[before]) : [0, 0];
+    change();
+    if (!this.#wanted || !this.#state.waiting || this.holdsFocusOf(this.#buttons)) return;
+    if (document.activeElement && document.activeElement !== document.body) return void (this.#wanted = false);
+    const nearest = this.#open().sort((a, b) => this.#gap(a, x, y) - this.#gap(b, x, y))[0];
+    this.#buttons[nearest]?.focus({ preventScroll: true });
+  }
+
+  holdsFocusOf(buttons) {
+    return buttons.some((button) => button === document.activeElement && !button.hidden);
+  }
+
+  #gap(index, x, y) {
+    const [a, b] = middle(this.#rects[index]);
+    return Math.hypot(a - x, b - y);
+  }
+
+  #key(event) {
+    const step = STEPS[event.key];
+    const here = this.#buttons.indexOf(document.activeElement);
+    if (!step || here < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = this.#toward(here, step);
+    if (next !== undefined) this.#buttons[next].focus();
+  }
+
+  /** The nearest area in a direction; what lies off the line counts double. */
+  #toward(here, [dx, dy]) {
+    const [x, y] = middle(this.#rects[here]);
+    const cost = (index) => {
+      const [a, b] = middle(this.#rects[index]);
+      const along = (a - x) * dx + (b - y) * dy;
+      return along < 1 ? Infinity : along + 2 * Math.abs((a - x) * dy + (b - y) * dx);
+    };
+    return this.#open().filter((index) => cost(index) < Infinity).sort((a, b) => cost(a) - cost(b))[0];
+  }
+
+  #showChances() {
+    const { thoughts } = this.#state;
+    const moves = Object.entries(thoughts?.moves ?? {}).filter(([action]) => this.#known.has(Number(action)));
+    const sizes = shares(moves.map(([, chance]) => chance), thoughts?.unit);
+    this.chances.replaceChildren(...moves.map(([action, chance], index) => this.#disc(Number(action), chance, sizes[index])).filter(Boolean));
+  }
+
+  #disc(action, chance, share) {
+    if (share < 0.01) return null;
+    const { x, y, w, h } = this.#known.get(action);
+    const side = Math.min(w, h) * 0.92 * Math.sqrt(share);
+    // In a tall area (a column) the disc stands at the upper end, where a stone is dropped.
+    const [a, b] = [x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
+    const text = share >= 0.08 ? amount(chance, this.#state.thoughts.unit) : "";
+    const disc = el("span", { class: "chance" }, el("b", { text }));
+    return spread(disc, { x: a - side / 2, y: b - side / 2, w: side, h: side }, this.#frame);
+  }
+}
+
+/** A chance as a percentage, a value as a signed number. */
+export function amount(x, unit) {
+  return unit === "value" ? (x > 0 ? `+${number(x)}` : number(x)) : percent(x);
+}
+
+/** How large (0..1) each number is drawn: chances as they are, values between the worst and the best. */
+export function shares(numbers, unit) {
+  if (unit !== "value") return numbers.map((x) => Math.max(0, Math.min(1, x)));
+  const low = Math.min(...numbers), high = Math.max(...numbers);
+  return numbers.map((x) => (high > low ? 0.1 + (0.9 * (x - low)) / (high - low) : 1));
+}
+
+function middle({ x, y, w, h }) {
+  return [x + w / 2, y + h / 2];
+}
+
+function spread(node, { x, y, w, h }, [width, height]) {
+  const share = { left: x / width, top: y / height, width: w / width, height: h / height };
+  for (const [name, value] of Object.entries(share)) node.style[name] = `${100 * value}%`;
+  return node;
+}

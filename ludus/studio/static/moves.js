@@ -1,0 +1,96 @@
+// The agent's thoughts as a sorted list, and the legal moves that no area of the board offers, grouped so they stay few.
+
+import { amount, shares } from "./areas.js";
+import { el, replace } from "./dom.js";
+
+const MANY = 20;
+const SHOWN_THOUGHTS = 8;
+
+export class Moves {
+  constructor(room) {
+    this.room = room;
+    this.search = el("input", { type: "search", placeholder: "Find a move", "aria-label": "Find a move", oninput: () => this.#list() });
+    this.place = el("div", { class: "move-list" });
+    this.others = el("section", { class: "panel", "aria-labelledby": "other-moves", hidden: true }, el("h2", { id: "other-moves", text: "Moves" }), this.search, this.place);
+    this.heading = el("h2", { id: "thoughts" });
+    this.list = el("ol", { class: "thought-list" });
+    this.thoughts = el("section", { class: "panel", "aria-labelledby": "thoughts", hidden: true }, this.heading, this.list);
+    this.node = el("div", { class: "room-stack" }, this.others, this.thoughts);
+    this.open = new Set();
+    this.drawn = "";
+  }
+
+  update(state) {
+    this.#think(state);
+    this.refresh();
+  }
+
+  /** Areas come with the picture, which may arrive after the state: look again. */
+  refresh() {
+    const { waiting, legal } = this.room.state;
+    this.legal = waiting && legal ? this.room.stage.areas.others() : [];
+    const drawn = JSON.stringify(this.legal);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    this.others.hidden = !this.legal.length;
+    this.search.hidden = this.legal.length <= MANY;
+    if (this.search.hidden) this.search.value = "";
+    this.#list();
+  }
+
+  #list() {
+    const wanted = this.search.value.trim().toLowerCase();
+    const found = this.legal.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const groups = Map.groupBy ? Map.groupBy(found, first) : grouped(found);
+    const flat = found.length <= MANY || groups.size === found.length;
+    replace(this.place, flat ? row(found.map((move) => this.#button(move))) : [...groups].map(([word, moves]) => this.#group(word, moves, wanted)));
+    if (!found.length) replace(this.place, el("p", { class: "muted", text: "No move has these letters." }));
+  }
+
+  #group(word, moves, wanted) {
+    if (moves.length === 1) return row([this.#button(moves[0])]);
+    const note = (event) => (event.target.open ? this.open.add(word) : this.open.delete(word));
+    return el("details", { open: Boolean(wanted) || this.open.has(word), ontoggle: note },
+      el("summary", {}, el("b", { text: word }), el("span", { class: "muted", text: ` ${moves.length}` })),
+      row(moves.map((move) => this.#button(move))));
+  }
+
+  #button({ action, name }) {
+    const hinted = this.room.state.hint?.action === action ? " primary" : "";
+    return el("button", { class: `button small${hinted}`, type: "button", text: name, onclick: () => this.room.act(action) });
+  }
+
+  #think(state) {
+    const { thoughts } = state;
+    const moves = Object.entries(thoughts?.moves ?? {}).sort((a, b) => b[1] - a[1]).slice(0, SHOWN_THOUGHTS);
+    this.thoughts.hidden = !moves.length || !this.room.thoughts;
+    if (this.thoughts.hidden) return;
+    const agent = this.room.labels?.get(thoughts.agent) ?? thoughts.agent;
+    this.heading.textContent = `What ${agent} thinks`;
+    const names = new Map((state.legal ?? []).map(({ action, name }) => [String(action), name]));
+    const sizes = shares(moves.map(([, chance]) => chance), thoughts.unit);
+    replace(this.list, moves.map(([action, chance], index) => thought(nameOf(action, state, names), amount(chance, thoughts.unit), sizes[index])));
+  }
+}
+
+function nameOf(action, state, names) {
+  return state.thoughts.names?.[action] ?? names.get(action) ?? (String(state.last?.action) === action ? state.last.name : `move ${action}`);
+}
+
+function thought(name, chance, share) {
+  return el("li", {}, el("span", { class: "thought-name", text: name }), el("span", { class: "thought-bar", "aria-hidden": "true" }, el("span", { style: { width: `${100 * share}%` } })), el("span", { class: "numbers", text: chance }));
+}
+
+function row(buttons) {
+  return el("div", { class: "toolbar" }, buttons);
+}
+
+function first({ name }) {
+  return name.split(" ")[0];
+}
+
+function grouped(moves) {
+  const groups = new Map();
+  for (const move of moves) groups.set(first(move), [...(groups.get(first(move)) ?? []), move]);
+  return groups;
+}
