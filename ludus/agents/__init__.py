@@ -13,8 +13,7 @@ from ludus.types import Decision, LudusError, Spec, Step
 
 KINDS = ("perfect", "expert", "greedy", "scripted", "random")
 """from the strongest kind to the one that every game has"""
-
-
+SHIPPED = pathlib.Path(__file__).with_name("shipped")
 SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
 
 
@@ -29,23 +28,40 @@ class Agent(Protocol):
 def load(kind: str, game: str) -> Agent:
     """The agent of this kind for a game; `best` is the strongest that needs no training, a path one that was trained.
 
-    `mcts`, or `mcts(2000)` with another number of simulations, searches.
+    `mcts`, or `mcts(2000)` with another number of simulations, searches; `trained` is the one that comes with ludus.
     """
     if "/" in kind or pathlib.Path(kind).is_dir():
         return importlib.import_module("ludus.agents.trained").load(kind, game)
     if search := SEARCH.fullmatch(kind):
         return importlib.import_module("ludus.agents.search.mcts").MCTS(simulations=int(search[1] or 400))
     name = game if ":" in game else split_name(game)[0]
+    if kind == "trained":
+        return _load_shipped(name, game)
     offered = kinds_for(name)
     if kind == "best":
         kind = offered[0]
     if kind not in KINDS:
-        known = f"best, {', '.join(KINDS)}, mcts, the folder of a run, and in battles person"
+        known = f"best, {', '.join(KINDS)}, mcts, trained, the folder of a run, and in battles person"
         raise LudusError(f'unknown agent "{kind}"; known are {known}')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
     home = "ludus.agents.random" if kind == "random" else f"ludus.agents.{kind}.{name}"
     agent: Agent = importlib.import_module(home).AGENT
+    return agent
+
+
+def shipped(game: str) -> pathlib.Path | None:
+    """The checkpoint of the small trained agent that comes with ludus for a game, or None where there is none."""
+    name = "" if ":" in game else split_name(game)[0]
+    folder = SHIPPED / name
+    return folder if name.isidentifier() and (folder / "manifest.json").is_file() else None
+
+
+def _load_shipped(name: str, game: str) -> Agent:
+    folder = shipped(name)
+    if folder is None:
+        raise LudusError(f"no trained agent comes with ludus for {name}; make one: ludus train {name}")
+    agent: Agent = importlib.import_module("ludus.agents.trained").load(folder, game)
     return agent
 
 

@@ -67,6 +67,23 @@ def save(folder: str | pathlib.Path, number: int, checkpoint: Checkpoint) -> pat
     return target
 
 
+def export(path: str | pathlib.Path, out: str | pathlib.Path) -> pathlib.Path:
+    """Write what is needed to play, and nothing to train on with, to the folder `out`: the manifest and `params`."""
+    stored, target = load(path), pathlib.Path(out)
+    if "params" not in stored.arrays:
+        raise LudusError(f'"{path}" holds no parameters, so there is nothing to export; take another checkpoint')
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _sole_writer(target.parent):
+            shutil.rmtree(_beside(target), ignore_errors=True)
+            _publish(target, stored._replace(arrays={"params": stored.arrays["params"]}))
+    except OSError as error:
+        raise LudusError(
+            f'cannot export to "{target}": {error.strerror or error}; choose another folder, or make room'
+        ) from None
+    return target
+
+
 def load(path: str | pathlib.Path, limit: int = LARGEST) -> Checkpoint:
     """Read a checkpoint of at most `limit` bytes, or say what is wrong with it; the arrays are fresh and writable."""
     folder = pathlib.Path(path)
@@ -247,6 +264,6 @@ def _read(file: pathlib.Path, size: int) -> bytes:
 
 
 __all__ = [
-    "Checkpoint", "Identity", "Manifest", "StoredFile", "best", "check_game", "describe", "flatten",
+    "Checkpoint", "Identity", "Manifest", "StoredFile", "best", "check_game", "describe", "export", "flatten",
     "list_checkpoints", "load", "newest", "read_manifest", "rotate", "save", "unflatten",
 ]  # fmt: skip
