@@ -86,7 +86,7 @@ def run_of(arguments: list[str]) -> Any:
 
 
 def _carry_on(outer: Outer, rest: list[str]) -> None:
-    from ludus import config
+    from ludus import config, runs
     from ludus.runs.folder import SETTINGS
 
     assert outer.resume is not None
@@ -98,6 +98,7 @@ def _carry_on(outer: Outer, rest: list[str]) -> None:
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     with _together(outer, run):
+        run = runs.settled(outer.resume, run)
         if outer.process:
             _take_part(run, outer.resume)
         else:

@@ -5,23 +5,22 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ludus import plots, sinks
+from ludus import checkpoint, plots, sinks
 from ludus.algorithms import craft_of
 from ludus.bridges import identity_of, open_pool
 from ludus.config import Run, read
+from ludus.runs.control import Control, announce, sole_trainer, state_of
 from ludus.runs.course import Course, Report
-from ludus.runs.fellows import agreed, check_together, take_part
-from ludus.runs.folder import METRICS, SCORE, SETTINGS, new_folder, write_settings
+from ludus.runs.fellows import agreed, alone, check_together, take_part
+from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, SETTINGS, new_folder, write_settings
 from ludus.runs.keeping import fresh, job_of, restored
 from ludus.runs.timing import Speed, Stopwatch
 from ludus.runtimes import Source, count_workers, open_source
@@ -35,6 +34,18 @@ def start(run: Run[Any], out: Path) -> tuple[Path, Run[Any]]:
     folder = new_folder(out, run.game)
     write_settings(folder, settled)
     return folder, settled
+
+
+def prepare(run: Run[Any], out: Path) -> Path:
+    """A folder for a run that is only wished for: whoever resumes it first settles it, then trains."""
+    folder = new_folder(out, run.game)
+    write_settings(folder, run)
+    return folder
+
+
+def settled(folder: Path, run: Run[Any]) -> Run[Any]:
+    """The run of a folder, settled if it never got as far as a checkpoint; to settle it twice changes nothing."""
+    return settle(run) if checkpoint.newest(folder / CHECKPOINTS) is None else run
 
 
 def settle(run: Run[Any]) -> Run[Any]:
@@ -88,7 +99,8 @@ def _carry_out(folder: Path, run: Run[Any], stop: Callable[[], bool], resume: bo
 
 def _loop(course: Course, source: Source, record: sinks.Sink, stop: Callable[[], bool]) -> Iterator[Report]:
     run, folder = course.run, course.folder
-    clock, speed = Stopwatch(course.standing.seconds), Speed()
+    announce(folder)
+    clock, speed, control = Stopwatch(course.standing.seconds), Speed(), Control(folder)
     speed.rate(course.standing.learner.steps, clock.seconds)
     with course.kept_where_lost():
         for progress in train(course.agent, run.settings, course.standing.learner, source):
@@ -97,29 +109,17 @@ def _loop(course: Course, source: Source, record: sinks.Sink, stop: Callable[[],
             rate = speed.rate(course.standing.learner.steps, clock.seconds)
             with writing(folder):
                 record.write(course.standing.learner.steps, metrics | {"seconds": clock.seconds, "rate": rate})
-            ending, due = agreed(run, course.finished or stop(), course.save_due)
+            control.hear()
+            ending, due = agreed(run, course.finished or stop(), course.save_due or control.wants_save)
             if ending or due:
                 course.save(source)
             yield course.report(rate, metrics)
             if ending:
                 break
+            if control.hold(stop) and alone(run):  # fellows wait for one more update, and hear of the end after it
+                break
             clock.go_on()
     draw_score(folder)
-
-
-@contextmanager
-def sole_trainer(folder: Path) -> Iterator[None]:
-    """Two processes that train the same run would mix their records; the lock dies with its process."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network file systems cannot lock a folder
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise LudusError(f'"{folder}" is being trained by another process; stop that first') from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
@@ -148,4 +148,7 @@ def draw_score(folder: Path) -> None:
     plots.curves(folder / SCORE, [series], title=folder.name, x_label="steps", y_label="score")
 
 
-__all__ = ["Report", "carry_out", "draw_score", "score_series", "settle", "start", "take_part"]
+__all__ = [
+    "Report", "carry_out", "draw_score", "prepare", "score_series", "settle", "settled", "start", "state_of",
+    "take_part",
+]  # fmt: skip

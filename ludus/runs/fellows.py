@@ -58,6 +58,11 @@ def agreed(run: Run[Any], *wishes: bool) -> list[bool]:
     return [any(wish) for wish in zip(*devices.gathered([np.array(wish) for wish in wishes]), strict=True)]
 
 
+def alone(run: Run[Any]) -> bool:
+    """Whether this process trains without fellows."""
+    return not run.settings.DEEP or devices.processes() == 1
+
+
 def check_together(run: Run[Any], standing: Standing) -> None:
     """A sentence where processes do not begin at the same point."""
     if not run.settings.DEEP:

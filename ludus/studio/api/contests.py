@@ -1,0 +1,46 @@
+"""Battles between agents, and the jobs that carry them out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from ludus.studio import Studio
+from ludus.studio.api.answers import in_thread
+
+
+class NewBattle(BaseModel):
+    """Who fights whom in what."""
+
+    game: str = Field(max_length=500)
+    agents: list[str] = Field(max_length=100)
+    games: int = Field(100, ge=2, le=1_000_000)
+
+
+def routes(studio: Studio) -> APIRouter:
+    router = APIRouter(prefix="/api", tags=["jobs"])
+
+    @router.post("/battles", status_code=202, summary="Let agents fight, everyone against everyone, as a job")
+    async def fight(wish: NewBattle) -> dict[str, str]:
+        from ludus.studio import contests
+
+        job = await in_thread(contests.fight, studio, wish.game, wish.agents, wish.games)
+        return {"job": job.id}
+
+    @router.get("/jobs", summary="The last jobs, oldest first")
+    async def list_jobs() -> list[dict[str, Any]]:
+        return [job.facts() for job in list(studio.jobs.kept.values())]
+
+    @router.get("/jobs/{name}", summary="How far a job is, and its result at the end")
+    async def get_job(name: str) -> dict[str, Any]:
+        return studio.jobs.get(name).facts()
+
+    @router.post("/jobs/{name}/stop", summary="Stop a job")
+    async def stop_job(name: str) -> dict[str, Any]:
+        job = studio.jobs.get(name)
+        job.stop.set()
+        return job.facts()
+
+    return router

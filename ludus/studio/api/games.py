@@ -1,0 +1,56 @@
+"""What there is: the studio itself, its games, who plays them, and what can be set before training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from ludus.studio import Studio
+from ludus.studio.api.answers import in_thread
+
+
+class Typed(BaseModel):
+    """Settings as somebody typed them."""
+
+    algorithm: str | None = Field(None, max_length=100)
+    values: dict[str, Any] = Field(default_factory=dict, max_length=300)
+
+
+def routes(studio: Studio) -> APIRouter:
+    router = APIRouter(prefix="/api", tags=["games"])
+
+    @router.get("/studio", summary="The version of this studio and which start of it this is")
+    async def this_studio() -> dict[str, Any]:
+        return {"version": studio.version, "boot": studio.boot, "deep": studio.deep, "out": str(studio.out)}
+
+    @router.get("/games", summary="Every game, with its parameters and the algorithms that learn it")
+    async def list_games() -> list[dict[str, Any]]:
+        return await in_thread(lambda: studio.shelf.games())
+
+    @router.get("/games/{name}/agents", summary="Who can play a game: built-in agents, search, and runs")
+    async def list_agents(name: str) -> list[dict[str, Any]]:
+        return [offer._asdict() for offer in await in_thread(lambda: studio.shelf.agents(name))]
+
+    @router.get("/forms/{game}", summary="Every setting of a training run, with its value for this game and algorithm")
+    async def form(game: str, algorithm: str | None = None) -> dict[str, Any]:
+        return await in_thread(_form, game, algorithm)
+
+    @router.post("/forms/{game}/check", summary="What is wrong with settings, by field, before anything is started")
+    async def check(game: str, typed: Typed) -> dict[str, dict[str, str]]:
+        return {"errors": await in_thread(_errors, game, typed)}
+
+    return router
+
+
+def _form(game: str, algorithm: str | None) -> dict[str, Any]:
+    from ludus.studio import forms
+
+    return forms.form(game, algorithm)
+
+
+def _errors(game: str, typed: Typed) -> dict[str, str]:
+    from ludus.studio import forms
+
+    return forms.errors(game, typed.algorithm, typed.values)

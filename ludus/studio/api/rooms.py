@@ -1,0 +1,100 @@
+"""Rooms, where games are watched and played, and the replays that are kept of them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from ludus.studio import Studio
+from ludus.studio.api.answers import in_thread
+from ludus.studio.refusal import Refusal
+from ludus.types import LudusError
+
+
+class NewRoom(BaseModel):
+    """What is played, and by whom: an agent's name or "person" for each seat."""
+
+    game: str = Field(max_length=500)
+    seats: list[str] = Field(default_factory=list, max_length=64)
+    seed: int | None = Field(None, ge=0, lt=2**63)
+    cars: int = Field(1, ge=1, le=4096)
+
+
+def routes(studio: Studio) -> APIRouter:
+    router = APIRouter(prefix="/api", tags=["rooms"])
+    _rooms(router, studio)
+    _replays(router, studio)
+    return router
+
+
+def _rooms(router: APIRouter, studio: Studio) -> None:
+    @router.post("/rooms", status_code=201, summary="Open a room for a game")
+    async def open_room(wish: NewRoom) -> dict[str, str]:
+        make = lambda: studio.rooms.create(wish.game, wish.seats, seed=wish.seed, cars=wish.cars)  # noqa: E731
+        room = await in_thread(make)
+        return {"room": room.id}
+
+    @router.get("/rooms/{name}", summary="How a room stands")
+    async def room_state(name: str) -> dict[str, Any]:
+        return await in_thread(lambda: room_of(studio, name).state())
+
+    @router.post("/rooms/{name}/replay", summary="Keep the game of a room as a replay")
+    async def keep_replay(name: str) -> dict[str, str]:
+        from ludus.studio import archive
+
+        return {"replay": await in_thread(lambda: archive.keep(studio, room_of(studio, name).replay()))}
+
+    @router.get("/rooms/{name}/picture.png", summary="The picture of a room as it is now")
+    async def picture(name: str) -> Response:
+        data = await in_thread(_png, studio, name)
+        return Response(data, media_type="image/png", headers={"cache-control": "no-store"})
+
+
+def room_of(studio: Studio, name: str) -> Any:
+    """The room of this name; whatever is wrong with the name, there is none."""
+    try:
+        return studio.rooms.get(name)
+    except LudusError as error:
+        raise Refusal(str(error), 404) from None
+
+
+def _png(studio: Studio, name: str) -> bytes:
+    from ludus import pictures
+
+    room, buffer = room_of(studio, name), io.BytesIO()
+    pictures.image(room.shapes(), tuple(room.state()["frame"])).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _replays(router: APIRouter, studio: Studio) -> None:
+    @router.get("/replays", summary="Every replay that is kept, the newest first")
+    async def list_replays() -> list[dict[str, Any]]:
+        from ludus.studio import archive
+
+        return await in_thread(archive.listed, studio.out)
+
+    @router.get("/replays/{name}", summary="A replay with its moves")
+    async def one_replay(name: str) -> dict[str, Any]:
+        from ludus.studio import archive
+
+        return await in_thread(archive.details, studio.out, name)
+
+    @router.get(
+        "/replays/{name}/frames", summary="All pictures of a replay as frames of the socket, each with its length"
+    )
+    async def replay_frames(name: str) -> Response:
+        from ludus.studio import archive
+
+        data = await in_thread(archive.frames, studio.out, name)
+        return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-cache"})
+
+    @router.delete("/replays/{name}", summary="Delete a replay for good")
+    async def delete_replay(name: str) -> dict[str, str]:
+        from ludus.studio import archive
+
+        path = await in_thread(archive.path_of, studio.out, name)
+        await in_thread(lambda: path.unlink(missing_ok=True))
+        return {"deleted": name}

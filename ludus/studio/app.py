@@ -1,0 +1,52 @@
+"""The web of the studio: routes, the page, the socket, all behind `security`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, WebSocket
+from starlette.types import Lifespan
+
+from ludus.studio import Studio, classic
+from ludus.studio.api import contests, games, pages, rooms, runs
+from ludus.studio.api.answers import answer_errors, in_thread, log
+from ludus.studio.security import Rules, Security
+
+
+def web(studio: Studio, rules: Rules | None = None) -> Security:
+    """The application for a server such as uvicorn."""
+    app = FastAPI(
+        title="Ludus studio", version=studio.version, summary="Watch, play, train and compare game-playing agents",
+        docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_life(studio),
+    )  # fmt: skip
+    answer_errors(app)
+    for part in (games, runs, contests, rooms, classic, pages):
+        app.include_router(part.routes(studio))
+
+    @app.websocket("/ws")
+    async def socket(websocket: WebSocket) -> None:
+        from ludus.studio.socket import serve
+
+        await serve(websocket, studio)
+
+    return Security(app, rules or Rules())
+
+
+def _life(studio: Studio) -> Lifespan[FastAPI]:
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        # A thread of its own: the first page need not wait for it, and neither does the end.
+        threading.Thread(target=_warmed, args=[studio], daemon=True).start()
+        yield
+        await in_thread(studio.close)
+
+    return life
+
+
+def _warmed(studio: Studio) -> None:
+    try:
+        studio.warm()
+    except Exception as error:  # whoever asks for what is broken is told so
+        log.warning("a first look at games and runs: %s", error)

@@ -1,0 +1,115 @@
+"""One run in detail: settings, checkpoints, pictures of them; and several beside each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ludus import checkpoint, config
+from ludus.pictures import write_whole
+from ludus.runs.folder import CHECKPOINTS, SETTINGS
+from ludus.studio import Studio, metrics
+from ludus.studio.ledger import finite
+from ludus.studio.refusal import Refusal
+from ludus.studio.trainers import notes_of, write_notes
+from ludus.types import LudusError
+
+TAG = re.compile(r"[\w .+-]{1,40}")
+
+
+def run_facts(studio: Studio, name: str) -> dict[str, Any]:
+    """All that the page of a run shows."""
+    summary = studio.runs_feed.summary(name)
+    folder = studio.shelf.run(name)
+    try:
+        columns = metrics.names_of(folder)
+    except LudusError as error:
+        columns, summary["sentence"] = [], str(error)
+    return summary | {"settings": settings_of(folder), "checkpoints": checkpoints_of(folder), "columns": columns}
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """The settings of a run, flat and dotted; none where they cannot be read."""
+    try:
+        return dict(_flat(config.to_dict(config.read(folder / SETTINGS)), ""))
+    except LudusError:
+        return {}
+
+
+def _flat(values: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            pairs += _flat(value, f"{prefix}{name}.")
+        else:
+            pairs.append((prefix + name, list(value) if isinstance(value, tuple) else value))
+    return pairs
+
+
+def checkpoints_of(folder: Path) -> list[dict[str, Any]]:
+    """The checkpoints of a run, oldest first; one that cannot be read says why."""
+    place = folder / CHECKPOINTS
+    found = checkpoint.list_checkpoints(place)
+    best = checkpoint.best(place)
+    return [_checkpoint(path, path == best, path == found[-1]) for path in found]
+
+
+def _checkpoint(path: Path, best: bool, newest: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": path.name, "steps": int(path.name), "score": None, "best": best, "newest": newest}
+    try:
+        size = sum(file.stat().st_size for file in path.iterdir())
+        manifest = checkpoint.read_manifest(path)
+    except (LudusError, OSError) as error:  # damaged, or rotated away at this moment
+        return facts | {"bytes": 0, "created": None, "sentence": str(error)}
+    return facts | {
+        "steps": manifest.steps, "score": finite(manifest.score), "bytes": size, "created": manifest.created
+    }  # fmt: skip
+
+
+def note(studio: Studio, name: str, title: str | None, tags: list[str] | None) -> None:
+    """Give a run a title or tags; what is not given stays."""
+    folder = studio.shelf.run(name)
+    notes = notes_of(folder)
+    if title is not None:
+        if not title.isprintable():
+            raise Refusal("a title is one printable line", 422, "title")
+        notes["title"] = title.strip()
+    if tags is not None:
+        wrong = [tag for tag in tags if not TAG.fullmatch(tag.strip())]
+        if wrong:
+            raise Refusal("a tag is a short word or two", 422, "tags")
+        notes["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))
+    write_notes(folder, notes)
+
+
+def compared(studio: Studio, names: list[str]) -> dict[str, Any]:
+    """Runs side by side, with the settings in which they differ."""
+    found = list(dict.fromkeys(names))
+    settings = [settings_of(studio.shelf.run(name)) for name in found]
+    keys = dict.fromkeys(key for one in settings for key in one)
+    rows = {key: [one.get(key) for one in settings] for key in keys}
+    differing = {key: row for key, row in rows.items() if any(value != row[0] for value in row)}
+    return {"runs": [studio.runs_feed.summary(name) for name in found], "settings": differing}
+
+
+def thumbnail(studio: Studio, name: str, step: str) -> bytes:
+    """A picture of the game as this checkpoint plays it, drawn once."""
+    path = studio.shelf.checkpoint(name, step)
+    kept = studio.out / ".studio" / "thumbnails" / f"{name}@{path.name}.webp"
+    if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, _drawn(path))
+    return kept.read_bytes()
+
+
+def _drawn(path: Path) -> bytes:
+    from ludus import show
+    from ludus.studio.shelf import load_game, webp
+
+    game = checkpoint.read_manifest(path).game
+    seats = load_game(game).spec.seats if ":" not in game else 1
+    played = show.play(game, str(path.absolute()), seed=7, steps=60 if seats == 1 else 6)
+    if not played.frames:
+        raise Refusal(f"{game} draws no picture", 404)
+    return webp(played.frames[-1], played.frame, width=240)

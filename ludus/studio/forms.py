@@ -1,0 +1,288 @@
+"""The settings of a run as a form: read off the dataclasses themselves, so that it never lacks one.
+
+The help is the text under each field, the choices are its type's, the values those of the game's preset.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import json
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from types import UnionType
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+from ludus import algorithms, config
+from ludus.studio import shelf
+from ludus.studio.refusal import Refusal, unknown
+from ludus.types import LudusError
+
+HIDDEN = ("game", "settings", "method")
+PLAIN = (
+    "steps", "seed", "learning_rate", "exploration", "discount", "policy", "agent", "entropy", "opponents",
+    "evaluations",
+)  # fmt: skip
+"""what a beginner may want to change; all else is for later"""
+CHECKPOINT_SECONDS = 5.0
+"""between checkpoints of runs begun here: whoever watches a run sees the agent of its newest"""
+LONGEST_TEXT = 2000
+TITLES = {"ppo": "PPO", "mlp": "Network (mlp)", "model": "Network (rnn)"}
+
+
+class Entry(NamedTuple):
+    """One setting: where it stands, and what it may be."""
+
+    name: str
+    """dotted where it is a setting of a part"""
+    kind: str
+    hint: Any
+    value: Any
+    help: str
+    choices: tuple[Any, ...]
+    group: str
+
+
+def form(game: str, algorithm: str | None) -> dict[str, Any]:
+    """Every setting of a run of this game and algorithm, in groups."""
+    run, offered = preset(game, algorithm)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries(run):
+        groups.setdefault(entry.group, []).append(_field(entry))
+    listed = [{"title": title, "fields": fields} for title, fields in groups.items()]
+    return {"game": run.game, "algorithm": run.algorithm, "algorithms": offered, "groups": listed}
+
+
+def preset(game: str, algorithm: str | None) -> tuple[config.Run[Any], list[str]]:
+    """The run before anything is changed, and the algorithms that there are for the game."""
+    found = shelf.load_game(game)
+    offered = shelf.algorithms_for(found)
+    chosen = algorithm or offered[0]
+    if chosen not in offered:
+        known = f"; {found.name} is learned by {', '.join(offered)}"
+        raise (
+            unknown("algorithm", chosen, known)
+            if chosen not in algorithms.names()
+            else Refusal(f"{chosen} does not fit {found.name}; it is learned by {', '.join(offered)}", 422, "algorithm")
+        )
+    run = config.resolve(found.full_name, chosen)
+    usual = config.Run.checkpoint_seconds
+    if run.checkpoint_seconds == usual:
+        run = dataclasses.replace(run, checkpoint_seconds=CHECKPOINT_SECONDS)
+    return run, offered
+
+
+def entries(run: config.Run[Any]) -> list[Entry]:
+    """The settings of a run, those of its algorithm, and those of the algorithm's parts."""
+    title = TITLES.get(run.algorithm, run.algorithm.replace("_", " ").capitalize())
+    return [*_entries(run, "", "Run"), *_entries(run.settings, "", title)]
+
+
+def _entries(owner: Any, prefix: str, group: str) -> Iterator[Entry]:
+    kind: Any = type(owner)
+    hints, helps = get_type_hints(kind), help_of(kind)
+    for field in dataclasses.fields(owner):
+        value = getattr(owner, field.name)
+        if not prefix and field.name in HIDDEN:
+            continue
+        if dataclasses.is_dataclass(value):
+            yield from _entries(value, f"{prefix}{field.name}.", _title(field.name))
+            continue
+        hint = hints[field.name]
+        choices = _choices(kind, field.name, hint)
+        yield Entry(
+            prefix + field.name, _kind_of(hint, value, choices), hint, value, helps.get(field.name, ""), choices, group
+        )
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def _choices(owner: Any, name: str, hint: Any) -> tuple[Any, ...]:
+    """What a setting may be, where its type lists it or the package does."""
+    from ludus.algorithms import tabular
+
+    if owner is tabular.Tabular and name == "policy":
+        return tuple(tabular.names("policy"))
+    inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
+    return get_args(inner) if get_origin(inner) is Literal else ()
+
+
+def _kind_of(hint: Any, value: Any, choices: tuple[Any, ...]) -> str:
+    if get_origin(hint) is tuple or (get_origin(hint) is UnionType and isinstance(value, tuple)):
+        return "list"
+    if choices:
+        return "choice"
+    return {bool: "switch", int: "integer", float: "number"}.get(type(value), "text")
+
+
+def _field(entry: Entry) -> dict[str, Any]:
+    value = list(entry.value) if isinstance(entry.value, tuple) else entry.value
+    plain = value if not isinstance(value, float) or math.isfinite(value) else str(value)
+    facts = {"name": entry.name, "kind": entry.kind, "value": plain, "help": entry.help}
+    facts |= {"choices": list(entry.choices)} if entry.choices else {}
+    return facts | {"advanced": entry.name not in PLAIN}
+
+
+@functools.cache
+def help_of(kind: Any) -> dict[str, str]:
+    """The text under each field of a dataclass, as its source has it."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if named and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[field.target.id] = " ".join(str(text.value.value).split())  # type: ignore[attr-defined]
+    return found
+
+
+def errors(game: str, algorithm: str | None, values: dict[str, Any]) -> dict[str, str]:
+    """What is wrong with values as they were typed, by field; nothing where all is well."""
+    return _checked(game, algorithm, values)[1]
+
+
+def run_of(game: str, algorithm: str | None, values: dict[str, Any]) -> config.Run[Any]:
+    """The run that these values ask for; a sentence at the first field that will not do."""
+    run, wrong = _checked(game, algorithm, values)
+    for field, sentence in wrong.items():
+        raise Refusal(sentence, 422, field or None)
+    assert run is not None
+    return run
+
+
+def _checked(game: str, algorithm: str | None, values: dict[str, Any]) -> tuple[config.Run[Any] | None, dict[str, str]]:
+    start, _ = preset(game, algorithm)
+    known = {entry.name: entry for entry in entries(start)}
+    wrong = {name[:100]: "there is no such setting" for name in values if name not in known}
+    parsed: dict[str, Any] = {}
+    for name in [name for name in values if name in known]:
+        try:
+            parsed[name] = parse(known[name], values[name])
+        except LudusError as error:
+            wrong[name] = str(error)
+    changed = {name: value for name, value in parsed.items() if value != known[name].value}
+    wrong |= _each_alone(start, changed)
+    if wrong:
+        return None, wrong
+    try:
+        return _built(start, changed), {}
+    except LudusError as error:
+        return None, {named_in(str(error), changed): str(error)}
+
+
+def _each_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, str]:
+    """The fields that will not do even if nothing else was changed: so every one is told, not the first alone."""
+    wrong = {}
+    for name, value in changed.items():
+        try:
+            _built(start, {name: value})
+        except LudusError as error:
+            # Two settings may need each other: whether they do is seen when all are there.
+            if _fails_with_all(start, changed):
+                wrong[name] = str(error)
+    return wrong
+
+
+def _fails_with_all(start: config.Run[Any], changed: dict[str, Any]) -> bool:
+    try:
+        _built(start, changed)
+    except LudusError:
+        return True
+    return False
+
+
+def _built(start: config.Run[Any], changed: dict[str, Any]) -> config.Run[Any]:
+    """The run with these settings; the dataclasses themselves say what does not go together."""
+    values = config.to_dict(start)
+    for name, value in changed.items():
+        place, _, inner = name.rpartition(".")
+        target = functools.reduce(lambda part, key: part[key], place.split("."), values) if place else values
+        target[inner] = value
+    return config.from_dict(values, "this run")
+
+
+def named_in(sentence: str, names: Any) -> str:
+    """The field that a sentence is about: the first of the changed ones that it names."""
+    found = {name: re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", sentence) for name in names}
+    places = {name: match.start() for name, match in found.items() if match}
+    return min(places, key=lambda name: places[name], default=next(iter(names), ""))
+
+
+def parse(entry: Entry, typed: Any) -> Any:
+    """A value as somebody typed it, as what the field wants; a sentence where it is none."""
+    if isinstance(typed, str) and len(typed) > LONGEST_TEXT:
+        raise LudusError(f"at most {LONGEST_TEXT} letters")
+    if entry.kind == "choice" and typed not in entry.choices:
+        raise LudusError(f"choose one of {', '.join(map(str, entry.choices))}")
+    return PARSERS[entry.kind](entry, typed)
+
+
+def _whole(entry: Entry, typed: Any) -> int:
+    number = _number(entry, typed)
+    if number != int(number) or abs(number) > 2**53:
+        raise LudusError(f"a whole number is wanted, not {_shown(typed)}")
+    return int(number)
+
+
+def _number(entry: Entry, typed: Any) -> float:
+    """`1e6`, `1 000 000`, `1_000_000` and 1000000 are one number."""
+    text = re.sub(r"(?<=\d)[ _'  ](?=\d)", "", typed.strip()) if isinstance(typed, str) else typed
+    try:
+        if isinstance(text, bool) or text is None:
+            raise ValueError
+        number = float(text)
+    except (TypeError, ValueError, OverflowError):
+        raise LudusError(f"a number is wanted, not {_shown(typed)}") from None
+    if not math.isfinite(number):
+        raise LudusError(f"a finite number is wanted, not {_shown(typed)}")
+    return number
+
+
+def _switch(entry: Entry, typed: Any) -> bool:
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if isinstance(typed, bool):
+        return typed
+    if str(typed).strip().lower() not in words:
+        raise LudusError(f"yes or no is wanted, not {_shown(typed)}")
+    return words[str(typed).strip().lower()]
+
+
+def _text(entry: Entry, typed: Any) -> str:
+    if not isinstance(typed, str | int | float) or isinstance(typed, bool):
+        raise LudusError(f"a text is wanted, not {_shown(typed)}")
+    text = str(typed).strip()
+    if not text.isprintable():
+        raise LudusError("only what can be printed, please")
+    return text
+
+
+def _list(entry: Entry, typed: Any) -> Any:
+    """`a, b` and ["a", "b"] are one list; its parts are of the kind that the field holds."""
+    parts = [part for part in re.split(r"[,\s]+", typed) if part] if isinstance(typed, str) else typed
+    if not isinstance(parts, list) or len(parts) > 100:
+        raise LudusError(f"a list is wanted, not {_shown(typed)}")
+    hint = next((one for one in get_args(entry.hint) if get_origin(one) is tuple), entry.hint)
+    inner = get_args(hint)[0] if get_args(hint) else str
+    if inner is int:
+        return tuple(_whole(entry, part) for part in parts)
+    words = tuple(_text(entry, part) for part in parts)
+    wrong = [word for word in words if entry.choices and word not in entry.choices]
+    if wrong:
+        raise LudusError(f"choose among {', '.join(map(str, entry.choices))}, not {_shown(wrong[0])}")
+    return words
+
+
+def _shown(typed: Any) -> str:
+    return json.dumps(typed, ensure_ascii=False, default=str)[:60]
+
+
+PARSERS: dict[str, Callable[[Entry, Any], Any]] = {
+    "integer": _whole, "number": _number, "switch": _switch, "text": _text, "list": _list,
+    "choice": lambda entry, typed: typed,
+}  # fmt: skip

@@ -1,0 +1,168 @@
+"""How one run stands, kept up to date by reading only what is new in its folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ludus import checkpoint, config
+from ludus.runs import control
+from ludus.runs.folder import CHECKPOINTS, METRICS, SETTINGS
+from ludus.studio.trainers import LIVING, NOTES, notes_of, shorten_log
+from ludus.types import LudusError
+
+Stamp = tuple[int, int, int]
+BLOCKS = (2**16, 2**20, 2**62)
+"""bytes from the end of metrics that are looked through for a last score, one after the other"""
+SCORED = b'"score": '
+
+
+class Ledger:
+    """The books of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.stamps: dict[str, Stamp | None] = {}
+        self.run: config.Run[Any] | None = None
+        self.trouble: str | None = None
+        self.state = control.State("new")
+        self.notes: dict[str, Any] = {"title": "", "tags": []}
+        self.checkpoints = 0
+        self.manifest: checkpoint.Manifest | None = None
+        self.file, self.position = 0, 0
+        self.last: dict[str, Any] = {}
+        self.scored: dict[str, Any] = {}
+
+    def update(self) -> tuple[list[dict[str, Any]], bool]:
+        """Look again: the lines of metrics that are new, and whether older ones were taken back."""
+        if self._changed(SETTINGS):
+            self._read_settings()
+        if self._changed(NOTES):
+            self.notes = notes_of(self.folder)
+        if self._changed(CHECKPOINTS):
+            self._read_checkpoints()
+        lines, cut = self._read_metrics()
+        self._read_state(bool(lines))
+        return lines, cut
+
+    def summary(self) -> dict[str, Any]:
+        """A line in the list of runs."""
+        run, status = self.run, self.state.status
+        steps, of = self._steps(), run.steps if run else 0
+        rate = self.last.get("rate") if status == "training" else None
+        facts: dict[str, Any] = {"name": self.folder.name, **self.notes, "game": run.game if run else ""}
+        facts |= {"algorithm": run.algorithm if run else "", "steps": steps, "of": of, **self._score()}
+        facts |= {"seconds": float(self.last.get("seconds") or 0.0), "rate": rate}
+        left = max(of - steps, 0) / rate if rate and rate > 0 else None
+        facts |= {"left": left, "status": status, "sentence": self.state.sentence, "checkpoints": self.checkpoints}
+        return facts
+
+    def _steps(self) -> int:
+        made = int(self.last.get("step", 0))
+        return max(made, self.manifest.steps) if self.manifest and not self.last else made
+
+    def _score(self) -> dict[str, float | None]:
+        if not self.scored and self.manifest is not None:
+            return {"score": finite(self.manifest.score), "low": None, "high": None}
+        score, low, high = (self.scored.get(name) for name in ("score", "score_low", "score_high"))
+        return {"score": score, "low": low, "high": high}
+
+    def _changed(self, name: str) -> bool:
+        stamp = stamp_of(self.folder / name)
+        changed = name not in self.stamps or self.stamps[name] != stamp
+        self.stamps[name] = stamp
+        return changed
+
+    def _read_settings(self) -> None:
+        try:
+            self.run, self.trouble = config.read(self.folder / SETTINGS), None
+        except LudusError as error:
+            self.run, self.trouble = None, str(error)
+        self.stamps.pop(control.TRAINER, None)  # what the run's state is depends on its settings
+
+    def _read_checkpoints(self) -> None:
+        found = checkpoint.list_checkpoints(self.folder / CHECKPOINTS)
+        self.checkpoints, self.manifest = len(found), None
+        self.stamps.pop(control.TRAINER, None)
+        if found:
+            try:
+                self.manifest = checkpoint.read_manifest(found[-1])
+            except LudusError:
+                self.manifest = None
+
+    def _read_state(self, news: bool) -> None:
+        """Only a run with a trainer, or with news, may have changed its state."""
+        if self.trouble is not None:
+            self.state = control.State("failed", self.trouble)
+        elif self._changed(control.TRAINER) or news or self.state.status in LIVING:
+            self.state = control.state_of(self.folder)
+            shorten_log(self.folder)
+
+    def _read_metrics(self) -> tuple[list[dict[str, Any]], bool]:
+        try:
+            with (self.folder / METRICS).open("rb") as file:
+                return self._read_from(file, stamp_of(file.fileno()))
+        except OSError:
+            gone = self.file != 0
+            self.file, self.position, self.last, self.scored = 0, 0, {}, {}
+            return [], gone
+
+    def _read_from(self, file: Any, stamp: Stamp | None) -> tuple[list[dict[str, Any]], bool]:
+        assert stamp is not None
+        _, size, number = stamp
+        if number != self.file or size < self.position:
+            before, self.file = self.file, number
+            self.last, self.scored, self.position = ends_of(file, size)
+            return [], before != 0
+        if size == self.position:
+            return [], False
+        file.seek(self.position)
+        whole = file.read(size - self.position).rpartition(b"\n")
+        self.position += len(whole[0]) + len(whole[1])
+        lines = [line for text in whole[0].split(b"\n") if (line := parsed(text))]
+        for line in lines:
+            self.last = line
+            self.scored = line if line.get("score") is not None else self.scored
+        return lines, False
+
+
+def ends_of(file: Any, size: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The last line of metrics, the last with a score, and where the next will begin; read from behind."""
+    last: dict[str, Any] = {}
+    scored: dict[str, Any] = {}
+    end = 0
+    for block in BLOCKS:
+        start = max(size - block, 0)
+        file.seek(start)
+        data = file.read(size - start)
+        end = start + data.rfind(b"\n") + 1
+        texts = data.split(b"\n")[1 if start else 0 : -1]
+        last = next(filter(None, map(parsed, reversed(texts))), {})
+        scored = next(filter(None, (parsed(text) for text in reversed(texts) if SCORED in text)), {})
+        if start == 0 or (last and scored):
+            break
+    return last, scored, end
+
+
+def parsed(text: bytes) -> dict[str, Any] | None:
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("step"), int) else None
+
+
+def stamp_of(path: Path | int) -> Stamp | None:
+    """When and how large a file was written, and which one it is; None where there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def finite(number: float | None) -> float | None:
+    """JSON knows no infinity."""
+    return number if number is not None and abs(number) < float("inf") else None

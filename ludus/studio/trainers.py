@@ -1,0 +1,158 @@
+"""Starting, pausing and stopping training runs. Each trainer is a process of its own, in its own session: closing the
+studio ends none, and a studio that is opened later finds them by what they wrote into their folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from ludus import config, runs
+from ludus.pictures import write_whole
+from ludus.runs import control
+from ludus.runs.folder import SETTINGS
+from ludus.studio.refusal import Refusal
+
+LIVING = ("training", "paused")
+MOST_TRAINERS = 16
+LARGEST_LOG, KEPT_LOG = 2**20, 2**16
+"""bytes at which a log is cut, and that are left of it"""
+PATIENCE = 20.0
+"""seconds after which a second stop is meant as one"""
+NOTES = "notes.json"
+
+
+class Trainers:
+    """The trainers of the runs in a folder."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.lock = out, threading.Lock()
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.asked: dict[tuple[str, int], float] = {}
+
+    def begin(self, run: config.Run[Any]) -> Path:
+        """A new run, and a trainer for it."""
+        folder = runs.prepare(run, self.out)
+        self.start(folder)
+        return folder
+
+    def start(self, folder: Path, steps: int | None = None) -> None:
+        """A trainer for a run that has none, with more steps than it had if so wished."""
+        with self.lock:
+            self.reap()
+            _check_idle(folder)
+            if sum(child.poll() is None for child in self.children.values()) >= MOST_TRAINERS:
+                raise Refusal(f"{MOST_TRAINERS} runs train at once already; stop one first", 409)
+            self.children[folder.name] = _launched(folder, steps)
+
+    def tell(self, folder: Path, word: str) -> None:
+        """go, pause, step or save: what a living trainer hears between two updates."""
+        self.reap()
+        if control.state_of(folder).status not in LIVING:
+            raise Refusal(f'"{folder.name}" is not being trained now; continue it first', 409)
+        control.say(folder, word)
+
+    def stop(self, folder: Path) -> None:
+        """Ask a trainer to save and end; asked again after a while, it ends at once."""
+        self.reap()
+        trainer = control.trainer_of(folder)
+        if control.state_of(folder).status not in LIVING or not trainer:
+            raise Refusal(f'"{folder.name}" is not being trained now, so there is nothing to stop', 409)
+        key = (folder.name, trainer["pid"])
+        if time.monotonic() - self.asked.get(key, -PATIENCE) >= PATIENCE:
+            self.asked[key] = time.monotonic()
+            os.kill(trainer["pid"], signal.SIGTERM)
+
+    def reap(self) -> None:
+        """Take leave of trainers of ours that have ended; one that was stopped before it began has not failed."""
+        for name, child in list(self.children.items()):
+            if child.poll() is None:
+                continue
+            del self.children[name]
+            trainer = control.trainer_of(self.out / name)
+            if child.returncode == -signal.SIGTERM and trainer.get("pid") == child.pid and "since" not in trainer:
+                (self.out / name / control.TRAINER).unlink(missing_ok=True)
+
+    def remove(self, folder: Path) -> None:
+        """Delete a run that nobody trains."""
+        self.reap()
+        _check_idle(folder, "stop it before it is deleted")
+        # Renamed first: a listing never sees half of it.
+        doomed = folder.rename(folder.with_name(f".{folder.name}.deleted"))
+        shutil.rmtree(doomed, ignore_errors=True)
+
+
+def _check_idle(folder: Path, advice: str = "stop it first") -> None:
+    if control.state_of(folder).status in LIVING:
+        raise Refusal(f'"{folder.name}" is being trained; {advice}', 409)
+
+
+def _launched(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
+    """A process that trains; the folder says so from the first moment."""
+    shorten_log(folder)
+    (folder / control.CONTROL).unlink(missing_ok=True)
+    started = time.time()
+    more = [] if steps is None else ["--steps", str(steps)]
+    words = [sys.executable, "-m", "ludus.cli", "train", "--resume", str(folder.absolute()), "--json", *more]
+    with (folder / control.LOG).open("ab") as log:
+        log.write(f"{control.BEGINNING}, {time.strftime('%Y-%m-%d %H:%M:%S')} ==\n".encode())
+        log.flush()
+        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    facts = {"pid": child.pid, "started": started}
+    if control.trainer_of(folder).get("pid") != child.pid:
+        write_whole(folder / control.TRAINER, json.dumps(facts).encode())
+    return child
+
+
+def shorten_log(folder: Path) -> None:
+    """A log is cut to its end before it fills the disk; its writer appends, so it goes on behind the cut."""
+    path = folder / control.LOG
+    try:
+        if path.stat().st_size > LARGEST_LOG:
+            kept = control.tail(path, KEPT_LOG).partition("\n")[2]
+            with path.open("r+b") as file:
+                file.truncate(0)
+                file.write(kept.encode())
+    except OSError:
+        return
+
+
+def continued(folder: Path, steps: int | None) -> int | None:
+    """The steps with which a run goes on: more than it has made."""
+    run, made = config.read(folder / SETTINGS), newest_steps(folder)
+    wanted = run.steps if steps is None else steps
+    if wanted <= made:
+        raise Refusal(
+            f"it has made {made:,} steps already; say how many it shall have in all, more than that", 422, "steps"
+        )
+    return None if wanted == run.steps else wanted
+
+
+def newest_steps(folder: Path) -> int:
+    from ludus import checkpoint
+    from ludus.runs.folder import CHECKPOINTS
+
+    newest = checkpoint.newest(folder / CHECKPOINTS)
+    return 0 if newest is None else checkpoint.read_manifest(newest).steps
+
+
+def notes_of(folder: Path) -> dict[str, Any]:
+    """What somebody called a run, and how it is marked."""
+    try:
+        found = json.loads((folder / NOTES).read_bytes()[:65_536])
+    except (OSError, ValueError):
+        found = {}
+    title, tags = (found.get("title"), found.get("tags")) if isinstance(found, dict) else (None, None)
+    kept = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return {"title": title if isinstance(title, str) else "", "tags": kept}
+
+
+def write_notes(folder: Path, notes: dict[str, Any]) -> None:
+    write_whole(folder / NOTES, json.dumps(notes, ensure_ascii=False).encode())
