@@ -1,0 +1,468 @@
+"""Rooms with real games and real agents: played, watched, left and found again."""
+
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ludus import agents, games, replays, show
+from ludus.studio import wire
+from ludus.studio.rooms import Rooms, keeping
+from ludus.types import LudusError
+
+PATIENCE = 600.0
+"""seconds after which a test gives up: compiling may take long"""
+
+
+class Shelf:
+    """The agents that need no run; a name among `runs` means another agent, in the version that stands beside it."""
+
+    def __init__(self):
+        self.runs = {}
+
+    def agent(self, name, game):
+        name = self.runs[name][0] if name in self.runs else name
+        agent = agents.load(name, game)
+        return agent, agent.init(games.load(game).spec, 0)
+
+    def newer(self, name):
+        return self.runs[name][1]
+
+
+class Listener:
+    """Keeps what it is told and shown; its list of shapes is what a page would have."""
+
+    def __init__(self):
+        self.states, self.frames, self.errors = [], [], []
+        self.changed = threading.Condition()
+
+    def told(self, message):
+        with self.changed:
+            (self.states if message["kind"] == "room" else self.errors).append(message)
+            self.changed.notify_all()
+
+    def shown(self, frame):
+        with self.changed:
+            self.frames.append(frame)
+            self.changed.notify_all()
+
+    def until(self, wanted):
+        """The first state from now on that is as wanted."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.errors or (self.states and wanted(self.states[-1])), PATIENCE)
+            assert not self.errors, self.errors
+            return self.states[-1]
+
+    def until_frames(self, count):
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.frames) >= count, PATIENCE)
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    made = Rooms(tmp_path, Shelf())
+    yield made
+    made.close()
+
+
+def watch(rooms, *args, **options):
+    room, listener = rooms.create(*args, **options), Listener()
+    room.attach(listener)
+    listener.until(lambda state: "being made ready" not in state["words"])
+    return room, listener
+
+
+def do(room, **message):
+    room.command(message).result(PATIENCE)
+
+
+def act(room, listener, name):
+    """Play a move by its name once it is asked for."""
+    state = listener.until(lambda state: state["waiting"])
+    action = next(one["action"] for one in state["legal"] if one["name"] == name)
+    do(room, do="act", action=action, move=state["move"])
+
+
+def test_a_person_against_the_perfect_player(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "perfect"], seed=5)
+    for _ in range(5):
+        state = listener.until(lambda state: state["waiting"] or state["over"])
+        if state["over"]:
+            break
+        assert (state["seat"], state["you"], state["kind"]) == (0, [0], "room")
+        act(room, listener, state["legal"][0]["name"])
+    over = listener.until(lambda state: state["over"])
+    assert over["result"] == "You lose." and over["returns"] == [-1.0, 1.0]  # the first free cell is no good plan
+    assert over["score"] == {"games": 1, "returns": [-1.0]} and not over["waiting"] and over["legal"] == []
+    assert over["move"] == len(over["moves"]) == len(over["history"]) and over["history"][-1] == -1.0
+    do(room, do="again", seed=6)
+    fresh = listener.until(lambda state: state["waiting"])
+    assert (fresh["move"], fresh["over"], fresh["result"], fresh["seed"]) == (0, False, None, 6)
+
+
+def test_undo_goes_back_to_the_last_decision_of_the_person(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "perfect"], seed=5)
+    opening = listener.until(lambda state: state["waiting"])
+    assert not opening["can"]["undo"]
+    act(room, listener, "a1")
+    second = listener.until(lambda state: state["waiting"] and state["move"] == 2)
+    act(room, listener, second["legal"][0]["name"])
+    listener.until(lambda state: state["move"] == 4)
+    do(room, do="undo")
+    again = room.state()
+    for field in ("move", "legal", "words", "moves", "seat", "returns", "waiting"):
+        assert again[field] == second[field]
+    do(room, do="undo")
+    assert room.state()["words"] == opening["words"] and room.state()["last"] is None
+    with pytest.raises(LudusError, match="nothing to take back"):
+        do(room, do="undo")
+
+
+def test_a_game_that_was_lost_can_be_taken_back(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "person"])
+    for name in ("a1", "b1", "a2", "b2"):
+        act(room, listener, name)
+    before = listener.until(lambda state: state["move"] == 4)
+    act(room, listener, "a3")
+    assert listener.until(lambda state: state["over"])["result"] == "Seat 1 wins."
+    do(room, do="undo")
+    assert {**room.state(), "thoughts": None, "history": None} == {**before, "thoughts": None, "history": None}
+
+
+def test_a_hint_is_what_the_strongest_agent_would_play(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "random"], seed=1)
+    do(room, do="hint")
+    hint = room.state()["hint"]
+    legal = {one["action"]: one["name"] for one in room.state()["legal"]}
+    assert legal[hint["action"]] == hint["name"] and not room.state()["thinking"]
+    act(room, listener, hint["name"])
+    assert listener.until(lambda state: state["move"])["hint"] is None
+
+
+def test_the_perfect_player_says_what_every_move_is_worth(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "person"])
+    for name in ("a1", "b1"):  # b1 loses: a3 and others win by force
+        act(room, listener, name)
+    thoughts = listener.until(lambda state: state["move"] == 2 and state["thoughts"])["thoughts"]
+    assert (thoughts["agent"], thoughts["unit"], thoughts["values"]) == ("perfect", "value", [1.0, -1.0])
+    assert set(thoughts["moves"].values()) >= {1.0} and len(thoughts["moves"]) == 7
+    history = room.state()["history"]
+    assert history == [0.0, 1.0]
+
+
+def test_a_move_must_be_meant_for_this_position_and_legal(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "perfect"])
+    state = listener.until(lambda state: state["waiting"])
+    with pytest.raises(LudusError, match="at move 7"):
+        do(room, do="act", action=4, move=7)
+    with pytest.raises(LudusError, match="not allowed"):
+        do(room, do="act", action=9, move=0)
+    act(room, listener, "b2")
+    with pytest.raises(LudusError, match=r"at move 0|person"):
+        do(room, do="act", action=0, move=0)
+    assert state["move"] == 0 and room.state()["move"] >= 1
+
+
+@pytest.mark.parametrize("message", [
+    {"do": "fly"}, {"do": "act", "action": 1.5, "move": 0}, {"do": "act", "action": True, "move": 0}, {"do": "act"},
+    {"do": "set", "speed": 1e9}, {"do": "set", "speed": "fast"}, {"do": "set", "color": 3},
+    {"do": "steer", "action": []},
+    {"do": "steer", "action": [float("nan"), 0]}, {"do": "wheel", "hands": "foot"}, {"do": "set", "cars": 0},
+    {"do": "set", "seats": "person"}, {"do": "again", "seed": -1}, {"do": ["act"]},
+])  # fmt: skip
+def test_commands_are_checked_before_they_are_done(rooms, message):
+    room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
+    with pytest.raises(LudusError, match=r"should be|has no field|does not understand"):
+        room.command(message)
+
+
+def test_commands_that_make_no_sense_here_are_sentences(rooms):
+    room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
+    for message, words in [
+        ({"do": "wheel", "hands": "person"}, "no wheel"), ({"do": "steer", "action": [0, 0]}, "wheel"),
+        ({"do": "set", "cars": 8}, "one game at a time"), ({"do": "set", "seats": ["perfect"]}, "2 seats"),
+        ({"do": "set", "seats": ["perfect", "nobody"]}, "nobody"), ({"do": "tick"}, "pause"), ({"do": "hint"}, "turn"),
+    ]:  # fmt: skip
+        with pytest.raises(LudusError, match=words):
+            do(room, **message)
+    assert room.state()["seats"] == ["perfect", "perfect"]
+
+
+def test_agents_play_game_after_game(rooms):
+    room, listener = watch(rooms, "tictactoe", ["perfect", "random"])
+    do(room, do="set", speed=16.0)
+    state = listener.until(lambda state: state["score"]["games"] >= 2)
+    assert min(state["score"]["returns"]) >= 0  # perfect never loses
+    do(room, do="set", paused=True)
+    games_played = room.state()["score"]["games"]
+    for _ in range(10):
+        do(room, do="tick")
+    assert room.state()["score"]["games"] > games_played
+
+
+def test_another_opponent_goes_on_from_here(rooms):
+    room, listener = watch(rooms, "tictactoe", ["person", "random"])
+    act(room, listener, "b2")
+    listener.until(lambda state: state["waiting"] and state["move"] == 2)
+    words = room.state()["words"]
+    do(room, do="set", seats=["mcts(50)", "person"])
+    assert room.state()["you"] == [1] and room.state()["words"] == words
+    state = listener.until(lambda state: state["waiting"] and state["move"] == 3)
+    assert state["last"]["seat"] == 0
+
+
+def test_search_thinks_aloud_and_plays_what_it_thought_of_most(rooms):
+    _, listener = watch(rooms, "tictactoe", ["mcts(50)", "person"])
+    thoughts = listener.until(lambda state: state["thoughts"] and state["move"] == 0)["thoughts"]
+    assert (thoughts["agent"], thoughts["unit"]) == ("mcts(50)", "chance")
+    assert sum(thoughts["moves"].values()) == pytest.approx(1, abs=0.01)
+    best = max(thoughts["moves"], key=thoughts["moves"].get)
+    assert listener.until(lambda state: state["move"] == 1)["last"]["action"] == int(best)
+
+
+def test_a_room_is_found_again_after_a_restart(rooms, tmp_path):
+    room, listener = watch(rooms, "tictactoe", ["person", "perfect"], seed=9)
+    act(room, listener, "b2")
+    before = listener.until(lambda state: state["waiting"] and state["move"] == 2)
+    rooms.close()
+    other = Rooms(tmp_path, Shelf())
+    try:
+        found, again = other.get(room.id), Listener()
+        found.attach(again)
+        state = again.until(lambda state: state["waiting"])
+        for field in ("room", "game", "seats", "move", "words", "moves", "legal", "seed", "returns"):
+            assert state[field] == before[field]
+        do(found, do="undo")
+        assert found.state()["move"] == 0
+    finally:
+        other.close()
+
+
+def test_a_damaged_file_is_a_sentence(rooms, tmp_path):
+    room, listener = watch(rooms, "tictactoe", ["person", "perfect"])
+    act(room, listener, "b2")
+    listener.until(lambda state: state["waiting"] and state["move"] == 2)
+    rooms.close()
+    path = keeping.path_of(rooms.folder, room.id)
+    facts = json.loads(path.read_text())
+    other = Rooms(tmp_path, Shelf())
+    changes = [{"actions": ["a"]}, {"more": 1}, {"seed": -4}, {"game": "chss"}, {"history": [True]}, {"format": 2}]
+    for damage in [b"", b"[]", b"{", *(json.dumps(facts | change).encode() for change in changes)]:
+        path.write_bytes(damage)
+        with pytest.raises(LudusError):
+            other.get(room.id)
+    path.write_text(json.dumps(facts | {"actions": [4, 4]}))
+    failing, heard = other.get(room.id), Listener()
+    failing.attach(heard)
+    with heard.changed:
+        assert heard.changed.wait_for(lambda: heard.errors or failing.state()["over"], PATIENCE)
+    assert "not legal" in failing.state()["result"]
+    other.close()
+
+
+@pytest.mark.parametrize("name", ["../../etc/pas", "abcdefghij", "ABCDEFGHIJ", "", "abcdefghij\n"])
+def test_there_is_no_such_room(rooms, name):
+    with pytest.raises(LudusError, match="there is no room"):
+        rooms.get(name)
+
+
+def test_the_room_that_nobody_watched_for_longest_goes(rooms, monkeypatch):
+    monkeypatch.setattr("ludus.studio.rooms.MOST_ROOMS", 2)
+    first, listener = watch(rooms, "tictactoe", ["perfect", "perfect"])
+    second = rooms.create("tictactoe", ["person", "perfect"])
+    third = rooms.create("tictactoe", ["perfect", "perfect"])
+    third.attach(listener)
+    assert set(rooms._open) == {first.id, third.id}
+    with pytest.raises(LudusError, match="all are watched"):
+        rooms.create("tictactoe", ["perfect", "perfect"])
+    first.detach(listener)
+    assert rooms.get(second.id).number not in (third.number,)
+
+
+def test_all_bid_at_once(rooms):
+    room, listener = watch(rooms, "goofspiel", ["person", "random"], seed=3)
+    for turn in range(13):
+        state = listener.until(lambda state, turn=turn: state["waiting"] and state["move"] == turn)
+        assert state["seat"] == 0 and len(state["legal"]) == 13 - turn
+        do(room, do="act", action=state["legal"][0]["action"], move=turn)
+    over = listener.until(lambda state: state["over"])
+    assert over["result"] in ("You win!", "You lose.", "A draw.")
+    assert [name.split(" / ")[0] for name in over["moves"]] == [f"bid {card}" for card in range(1, 14)]
+    do(room, do="undo")
+    assert room.state()["move"] == 12 and len(room.state()["legal"]) == 1
+
+
+def test_two_persons_bid_one_after_the_other(rooms):
+    room, listener = watch(rooms, "goofspiel", ["person", "person"], seed=3)
+    state = listener.until(lambda state: state["waiting"])
+    do(room, do="act", action=4, move=0)
+    assert room.state()["seat"] == 1 and room.state()["move"] == 0
+    do(room, do="act", action=7, move=0)
+    assert room.state()["moves"] == ["bid 5 / bid 8"] and state["seat"] == 0
+
+
+def test_balatro_by_its_elementary_actions(rooms):
+    room, listener = watch(rooms, "balatro(actions=elementary, seed=LUDUS)", ["person"])
+    for move in range(12):
+        state = listener.until(lambda state, move=move: state["waiting"] and state["move"] == move)
+        do(room, do="act", action=state["legal"][-1]["action"], move=move)
+    state = listener.until(lambda state: state["move"] == 12)
+    replay = room.replay()
+    assert replay.actions.tolist() == room.table.actions and replay.ending == "open" and replay.agents == ("person",)
+    do(room, do="undo")
+    assert room.state()["move"] == 11
+    assert len(listener.frames[-1].rows) > 20
+    replays.verify(replay)
+
+
+def test_listeners_get_the_same_bytes_and_a_slow_one_a_whole_frame(rooms):
+    room, quick = watch(rooms, "car(track=3)", ["scripted"])
+    second = Listener()
+    room.attach(second)
+    quick.until_frames(20)
+    do(room, do="set", paused=True)
+    common = {frame.number: frame for frame in quick.frames}
+    assert len(second.frames) > 2
+    shapes, seen = None, -1
+    for frame in second.frames:
+        assert common[frame.number] is frame
+        shapes, seen = wire.decode(frame.after(seen), shapes).shapes, frame.number
+    assert np.array_equal(shapes, wire.decode(room.frame()).shapes)
+    whole, change = second.frames[-1].after(3), second.frames[-1].after(second.frames[-2].number)
+    assert wire.decode(whole).whole and len(change) < len(whole) / 5
+
+
+def test_64_cars_are_64_cars(rooms):
+    room, listener = watch(rooms, "car", ["scripted"], cars=64, seed=11)
+    listener.until_frames(40)
+    do(room, do="set", paused=True)
+    alone = len(wire.decode(room.frame()).shapes) - 63 * 2
+    do(room, do="set", cars=1)
+    assert len(wire.decode(room.frame()).shapes) == alone
+    assert room.state()["move"] > 30 and room.state()["cars"] == 1
+
+
+def test_a_swarm_spreads_over_one_track(rooms):
+    room, listener = watch(rooms, "car", ["scripted"], cars=16, seed=11)
+    listener.until_frames(40)
+    do(room, do="set", paused=True)
+    states = room.table.pool.states
+    assert set(states["seed"].tolist()) == {11}
+    assert len(np.unique(states["x"])) == 16
+    do(room, do="again")
+    assert (
+        len(set(room.table.pool.states["seed"].tolist())) == 1
+        and room.table.pool.states["seed"][0] == room.state()["seed"]
+    )
+
+
+def test_the_wheel_turns_the_car_and_is_handed_back(rooms):
+    room, listener = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
+    do(room, do="set", paused=True)
+    with pytest.raises(LudusError, match="take it first"):
+        do(room, do="steer", action=[1, 0])
+    room.command({"do": "wheel", "hands": "person"}, listener).result(PATIENCE)
+    angle = float(room.table.pool.states["angle"][0])
+    do(room, do="steer", action=[1.0, 9.0])
+    do(room, do="tick")
+    assert (float(room.table.pool.states["angle"][0]) - angle) % 360 == pytest.approx(5.0)
+    gauges = wire.decode(room.frame()).gauges
+    assert room.state()["gauges"] == ["value", "steering", "throttle", "speed"] and gauges[1:3] == [1.0, 1.0]
+    assert gauges[3] == pytest.approx(float(room.table.pool.states["speed"][0]), rel=1e-5)
+    other = Listener()
+    room.attach(other)
+    room.detach(other)
+    do(room, do="tick")
+    assert room.state()["wheel"] == "person"
+    room.detach(listener)
+    do(room, do="tick")
+    assert room.state()["wheel"] == "agent"
+    assert room.replay().agents == ("person",)
+
+
+def test_a_person_drives_from_the_start_and_is_waited_for_after_a_crash(rooms):
+    room, listener = watch(rooms, "car(track=3)", ["person"])
+    assert room.state()["wheel"] == "person" and room.state()["you"] == [0]
+    do(room, do="steer", action=[1.0, 1.0])
+    over = listener.until(lambda state: state["over"])
+    assert "points" in over["result"] and not over["waiting"]
+    time.sleep(1.2)
+    assert room.state()["over"]
+    do(room, do="again", seed=4)
+    assert not room.state()["over"]
+
+
+def test_a_ghost_drives_the_last_lap(rooms):
+    room, _ = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
+    do(room, do="set", paused=True, ghost=True)
+    before = len(wire.decode(room.frame()).shapes)
+    while not room._stage.ghost.last:
+        do(room, do="tick")
+        assert room.state()["move"] < 1000
+    lap = room._stage.ghost.last
+    do(room, do="tick")
+    shapes = wire.decode(room.frame()).shapes
+    assert len(shapes) == before + 2
+    ghost = shapes[before]
+    state = lap[len(room._stage.ghost.lap)]
+    assert (float(ghost["x"]) + 12, float(ghost["y"]) + 7) == (
+        pytest.approx(state["x"][0], abs=0.1),
+        pytest.approx(state["y"][0], abs=0.1),
+    )
+    do(room, do="set", ghost=False)
+    assert len(wire.decode(room.frame()).shapes) == before
+
+
+def test_the_replay_of_a_drive_is_the_drive(rooms):
+    room, listener = watch(rooms, "car", ["scripted"], seed=21)
+    listener.until_frames(30)
+    do(room, do="set", paused=True)
+    replay = room.replay()
+    assert replay.game == "car(track=21)" and len(replay.actions) == room.state()["move"]
+    *_, last = replays.steps(replay)
+    assert last.states.tobytes() == room.table.pool.states[:1].tobytes()
+
+
+def test_a_newer_checkpoint_plays_on(rooms):
+    rooms.shelf.runs["run:mine"] = "random", "000001"
+    room, listener = watch(rooms, "tictactoe", ["run:mine", "random"])
+    do(room, do="set", speed=16.0)
+    listener.until(lambda state: state["score"]["games"] >= 1)
+    better = agents.load("perfect", "tictactoe")
+    assert room.table.players[0].agent is not better
+    rooms.shelf.runs["run:mine"] = "perfect", "000002"
+    listener.until(lambda state: room.table.players[0].agent is better)
+
+
+def test_nobody_plays_while_nobody_watches(rooms):
+    room, listener = watch(rooms, "car(track=3)", ["scripted"])
+    listener.until_frames(5)
+    room.detach(listener)
+    do(room, do="set", ghost=True)
+    tick = room.tick
+    time.sleep(0.3)
+    assert room.tick == tick
+
+
+def test_a_foreign_game_is_watched_as_pixels(rooms, monkeypatch):
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("pygame")
+    spec = show.open_drawable("gymnasium:CartPole-v1", 0).spec
+    monkeypatch.setattr(rooms.shelf, "agent", lambda name, game: (agents.load("random", "car"), spec))
+    room, listener = watch(rooms, "gymnasium:CartPole-v1", ["random"])
+    listener.until_frames(2)
+    assert wire.decode(room.frame()).shapes.shape == (400, 600, 3) and room.state()["can"]["undo"] is False
+    with pytest.raises(LudusError, match="module"):
+        rooms.create("gymnasium:os:CartPole-v1", ["random"])
+
+
+def test_a_room_wants_the_right_number_of_seats(rooms):
+    for game, seats, cars, words in [
+        ("tictactoe", ["person"], 1, "2 seats"), ("chss", ["person"], 1, "unknown game"),
+        ("tictactoe", ["person", "chess"], 1, "unknown agent"), ("car", ["scripted"], 65, "between 1 and 64"),
+        ("tictactoe", ["perfect", "perfect"], 2, "one game at a time"),
+    ]:  # fmt: skip
+        with pytest.raises(LudusError, match=words):
+            rooms.create(game, seats, cars=cars)
