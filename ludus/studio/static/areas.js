@@ -3,6 +3,10 @@
 
 import { el, number, percent } from "./dom.js";
 
+const LEAST = 0.01;
+const NEAR = 0.005;
+const VALUE_SIZE = 0.42;
+const LABELLED = 24; // pixels of a disc that has room for its number
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Areas {
@@ -123,7 +127,8 @@ export class Areas {
   }
 
   #key(event) {
-    const step = STEPS[event.key];
+    // Where moves are directions, an arrow is a move and not a way between areas.
+    const step = directed(event.key, this.#state) ? null : STEPS[event.key];
     const here = this.#buttons.indexOf(document.activeElement);
     if (!step || here < 0) return;
     event.preventDefault();
@@ -146,20 +151,29 @@ export class Areas {
   #showChances() {
     const { thoughts } = this.#state;
     const moves = Object.entries(thoughts?.moves ?? {}).filter(([action]) => this.#known.has(Number(action)));
-    const sizes = shares(moves.map(([, chance]) => chance), thoughts?.unit);
-    this.chances.replaceChildren(...moves.map(([action, chance], index) => this.#disc(Number(action), chance, sizes[index])).filter(Boolean));
+    const best = Math.max(...moves.map(([, chance]) => chance));
+    this.chances.replaceChildren(...moves.map(([action, chance]) => this.#disc(Number(action), chance, chance >= best - NEAR)).filter(Boolean));
   }
 
-  #disc(action, chance, share) {
-    if (share < 0.01) return null;
+  /** A chance is the size of its disc; values have discs of one size, and the best ones a colour. */
+  #disc(action, chance, best) {
+    const { unit } = this.#state.thoughts;
+    if (unit !== "value" && chance < LEAST) return null;
     const { x, y, w, h } = this.#known.get(action);
-    const side = Math.min(w, h) * 0.92 * Math.sqrt(share);
+    const side = Math.min(w, h) * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
     // In a tall area (a column) the disc stands at the upper end, where a stone is dropped.
     const [a, b] = [x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
-    const text = share >= 0.08 ? amount(chance, this.#state.thoughts.unit) : "";
-    const disc = el("span", { class: "chance" }, el("b", { text }));
+    const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];
+    const text = pixels >= LABELLED ? amount(chance, unit) : "";
+    const disc = el("span", { class: unit === "value" && !best ? "chance other" : "chance" }, el("b", { text }));
     return spread(disc, { x: a - side / 2, y: b - side / 2, w: side, h: side }, this.#frame);
   }
+}
+
+/** The legal move that is named like an arrow key ("left", "push left"), if there is one. */
+export function directed(key, { waiting, legal }) {
+  const word = key.startsWith("Arrow") ? key.slice(5).toLowerCase() : null;
+  return waiting && word ? legal?.find(({ name }) => name.split(" ").at(-1) === word) : undefined;
 }
 
 /** A chance as a percentage, a value as a signed number. */
@@ -167,11 +181,11 @@ export function amount(x, unit) {
   return unit === "value" ? (x > 0 ? `+${number(x)}` : number(x)) : percent(x);
 }
 
-/** How large (0..1) each number is drawn: chances as they are, values between the worst and the best. */
+/** How long (0..1) each bar is: chances as they are, values on the scale from a loss to a win or from worst to best. */
 export function shares(numbers, unit) {
   if (unit !== "value") return numbers.map((x) => Math.max(0, Math.min(1, x)));
-  const low = Math.min(...numbers), high = Math.max(...numbers);
-  return numbers.map((x) => (high > low ? 0.1 + (0.9 * (x - low)) / (high - low) : 1));
+  const low = Math.min(-1, ...numbers), high = Math.max(1, ...numbers);
+  return numbers.map((x) => (x - low) / (high - low));
 }
 
 function middle({ x, y, w, h }) {

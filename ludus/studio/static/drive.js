@@ -19,8 +19,8 @@ export class Drive {
 
   #controls() {
     const set = (change) => this.room.send({ do: "set", ...change });
-    this.pause = button("Pause", "Space", () => set({ paused: !this.room.state.paused }));
-    this.tick = button("Step", ".", () => this.room.send({ do: "tick" }));
+    this.pause = button("Pause", "Space", () => set({ paused: !this.room.state.paused }), "small");
+    this.tick = button("Step", ".", () => this.room.send({ do: "tick" }), "small");
     this.speed = select(SPEEDS.map((speed) => ({ name: String(speed), label: `${speed}×` })), "1", { id: unique("speed"), onchange: () => set({ speed: Number(this.speed.value) }) });
     this.swarm = choices("Cars", SWARMS, (cars) => set({ cars }));
     this.ghost = toggle("Ghost of the best game", (ghost) => set({ ghost }));

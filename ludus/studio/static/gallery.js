@@ -42,13 +42,17 @@ function card(game) {
   tellBest(game, best);
   return el("article", { class: "card game", "aria-labelledby": `game-${game.name}` },
     el("a", { class: "shot", href: game.playable ? `#/play/${at}` : `#/watch/${at}`, tabindex: -1, "aria-hidden": "true" }, picture(game)),
-    el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: game.summary }), best),
+    el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: sentence(game.summary) }), best),
     el("div", { class: "game-links" }, links(game, at)));
 }
 
 function links(game, at) {
   const link = (verb, route, kind) => el("a", { class: `button ${kind}`, href: `#/${route}/${at}`, "aria-label": `${verb} ${game.title}`, text: verb });
   return [game.playable ? link("Play", "play", "primary") : null, link("Watch", "watch", ""), link("Train", "train", "quiet")];
+}
+
+function sentence(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The game's picture; its first letter where there is none. */
@@ -89,7 +93,7 @@ function keepBench(bench) {
 }
 
 function idle() {
-  return el("p", { class: "muted" }, "Nothing is training at the moment. ", el("a", { href: "#/train", text: "Train an agent" }));
+  return [el("p", { class: "muted", text: "Nothing is training at the moment." }), el("p", {}, el("a", { href: "#/train", text: "Train an agent" }))];
 }
 
 function benchRow(run) {

@@ -11,6 +11,7 @@ import { Turns } from "./turns.js";
 import { wire } from "./wire.js";
 
 const LONG_GAME = 10;
+const ANSWER_TIME = 500;
 /** Whom a person meets first: the strongest who still makes mistakes. */
 const KIND_STRENGTH = 4;
 
@@ -31,9 +32,15 @@ async function make(root, { route, name, agent, seed, cars }) {
   const game = games.find((one) => one.name === base) ?? { seats: 1 };
   const drives = route === "play" && game.continuous;
   const seats = route === "play" && !drives ? table(game, agent ?? opponent(agents)) : Array(game.seats).fill(agent ?? agents[0]?.name);
-  const body = { game: name, seats, ...(seed ? { seed: Number(seed) } : {}), ...(cars ? { cars: Number(cars) } : {}) };
+  const body = { game: route === "play" ? byHand(name, game) : name, seats, ...(seed ? { seed: Number(seed) } : {}), ...(cars ? { cars: Number(cars) } : {}) };
   const { room } = await post("/api/rooms", body);
   location.replace(`#/room/${room}${drives ? "?hands=person" : ""}`);
+}
+
+/** Where whole plays are one action each (poker hands), a person would rather pick card by card. */
+function byHand(name, game) {
+  const choosable = game.parameters?.actions?.meaning.includes("elementary");
+  return choosable && !name.includes("(") ? `${name}(actions=elementary)` : name;
 }
 
 function opponent(agents) {
@@ -64,6 +71,7 @@ export class Room {
     this.spoken = el("p", { class: "hushed", "aria-live": "polite" });
     this.turns = new Turns(this);
     this.drive = new Drive(this);
+    this.turns.buttons.prepend(this.drive.wheel.grab, this.drive.wheel.back);
     this.moves = new Moves(this);
     this.finish = new Finish(this);
     this.sections = [this.turns, this.finish, this.drive, this.moves, new Seats(this)];
@@ -71,7 +79,7 @@ export class Room {
     root.append(el("div", { class: "room" },
       el("div", { class: "room-main" },
         el("div", { class: "room-head" }, this.heading, this.turns.line),
-        el("div", { class: "room-table" }, this.turns.bar, board), this.drive.wheel.node, this.turns.buttons),
+        el("div", { class: "room-table" }, this.turns.bar, board), this.drive.wheel.node, this.turns.buttons, this.drive.wheel.help),
       el("aside", { class: "room-side", "aria-label": "About this room" }, this.sections.map((section) => section.node)), this.spoken));
     this.stage = new Stage(board, { label: state.title, onAction: (action) => this.act(action) });
     board.append(this.drive.wheel.offer);
@@ -85,7 +93,7 @@ export class Room {
     this.stage.room(this.thoughts ? state : { ...state, thoughts: null });
     for (const section of this.sections) section.update(state);
     this.#say(before, state);
-    if (state.over && hadFocus) this.turns.buttons.querySelector("button:not([hidden])")?.focus();
+    if (state.over && hadFocus) this.turns.again.focus();
   }
 
   #frame(buffer) {
@@ -104,7 +112,11 @@ export class Room {
     if (!wire.send({ room: this.id, ...command })) toast("There is no connection to the studio; this was not sent.", "bad");
   }
 
+  /** Play a move, once: a key that is held down must not send it again before the room has answered. */
   act(action) {
+    const now = performance.now();
+    if (this.acted?.move === this.state.move && now < this.acted.at + ANSWER_TIME) return;
+    this.acted = { move: this.state.move, at: now };
     this.send({ do: "act", action, move: this.state.move });
   }
 

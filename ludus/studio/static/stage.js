@@ -34,8 +34,11 @@ export class Stage {
   /** `onAction(action)` is called when somebody clicks an area; `label` says what the picture shows. */
   constructor(container, { onAction, label }) {
     this.canvas = el("canvas", { role: "img", "aria-label": label ?? "The game" });
-    this.node = el("div", { class: "stage" }, this.canvas);
+    // A game may have to be compiled first; until there is a picture, words stand in its place.
+    this.note = el("p", { class: "stage-note" });
+    this.node = el("div", { class: "stage" }, this.canvas, this.note);
     this.areas = new Areas(this.node, onAction);
+    this.container = container;
     container.append(this.node);
     this.pen = this.canvas.getContext("2d", { alpha: false });
     this.observer = new ResizeObserver(() => this.#fit());
@@ -47,6 +50,7 @@ export class Stage {
   message(buffer) {
     const version = new Uint8Array(buffer, 0, 1)[0];
     if (version === PIXELS) return void this.#receivePixels(buffer);
+    this.note.hidden = true;
     const now = performance.now();
     this.#shapes.receive(buffer, this.#progress(now));
     this.#pace(now);
@@ -60,6 +64,7 @@ export class Stage {
     const [width, height] = state.frame ?? this.#frame;
     if (width !== this.#frame[0] || height !== this.#frame[1]) this.#resize(width, height);
     if (state.words) this.canvas.setAttribute("aria-label", state.title ? `${state.title}: ${state.words}` : state.words);
+    if (!this.note.hidden) this.note.textContent = state.words ?? "";
     this.areas.room(state);
   }
 
@@ -94,7 +99,7 @@ export class Stage {
 
   #resize(width, height) {
     this.#frame = [width, height];
-    this.node.style.setProperty("--ratio", String(width / height));
+    this.container.style.setProperty("--ratio", String(width / height));
     this.areas.place(this.#shapes.areas(), this.#frame);
     this.#fit();
   }
@@ -193,6 +198,7 @@ export class Stage {
     const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, 8)], { type: "image/webp" }));
     this.#picture?.close();
     this.#picture = picture;
+    this.note.hidden = true;
     this.#wake();
   }
 }

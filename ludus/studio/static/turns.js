@@ -1,5 +1,6 @@
 // Whose turn it is, how the game stands, and the buttons of a game of moves.
 
+import { directed } from "./areas.js";
 import { el, percent } from "./dom.js";
 
 export class Turns {
@@ -38,7 +39,8 @@ export class Turns {
     press(this.undo, !can.undo);
     press(this.hint, !can.hint || !state.waiting);
     this.swap.hidden = seats.length < 2 || new Set(seats).size < 2;
-    this.think.hidden = state.continuous;
+    this.heard ||= Boolean(state.thoughts);
+    this.think.hidden = !this.heard;
     this.think.setAttribute("aria-pressed", String(this.room.thoughts));
     this.#showValue(state);
   }
@@ -72,13 +74,15 @@ export class Turns {
     this.bar.hidden = state.seats.length !== 2 || !this.room.thoughts || state.continuous || value === undefined || value === null;
     if (this.bar.hidden) return;
     const share = Math.max(0, Math.min(1, (value + 1) / 2));
-    this.bar.style.setProperty("--share", `${100 * share}%`);
+    this.bar.style.setProperty("--share", String(share));
     this.bar.setAttribute("aria-label", `${this.name(state, 0)}, who began, is expected to score ${percent(share)}`);
     this.bar.title = this.bar.getAttribute("aria-label");
     this.bar.lastChild.textContent = percent(share);
   }
 
   key(event) {
+    const way = directed(event.key, this.room.state);
+    if (way) return this.room.act(way.action) ?? true;
     const target = event.repeat ? null : this.shortcuts[event.key.toLowerCase()];
     if (!target || target.hidden || target.getAttribute("aria-disabled") === "true") return false;
     target.click();

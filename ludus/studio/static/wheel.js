@@ -37,7 +37,7 @@ export class Wheel {
     this.back = button("Hand back", "Esc", () => this.hand());
     this.help = el("p", { class: "muted small wheel-help" }, "Steer with the arrow keys or ", el("kbd", { text: "W" }), el("kbd", { text: "A" }), el("kbd", { text: "S" }), el("kbd", { text: "D" }), ", a gamepad, or your thumbs on a touch screen.");
     this.zones = el("div", { class: "pads", "aria-hidden": "true" }, this.#pad(0, "steer"), this.#pad(1, "throttle"));
-    this.node = el("div", { class: "wheel", hidden: true }, this.zones, el("div", { class: "toolbar" }, this.grab, this.back, this.help));
+    this.node = el("div", { class: "wheel", hidden: true }, this.zones);
     this.offer = el("div", { class: "offer", hidden: true }, el("p", { text: "The agent drives." }), button("Take the wheel", "W", () => this.take(), "primary small"));
   }
 
@@ -72,8 +72,9 @@ export class Wheel {
     const holding = can && state.wheel === "person";
     this.node.hidden = !can;
     this.node.classList.toggle("held", holding);
-    this.grab.hidden = holding;
+    this.grab.hidden = !can || holding;
     this.back.hidden = !holding;
+    this.help.hidden = !can;
     if (holding) this.offer.hidden = true;
     if (holding === this.holding) return;
     this.holding = holding;
