@@ -1,0 +1,112 @@
+// The API to read: every route by its tag, from the server's own description, and the socket's messages.
+
+import { get } from "./api.js";
+import { el, replace } from "./dom.js";
+import { rowHead, table } from "./parts.js";
+
+const METHODS = ["get", "post", "patch", "put", "delete"];
+
+const SENT = [
+  ["watch, leave", '{"do": "watch", "room": id}', "frames and state of a room begin or end to arrive"],
+  ["follow, unfollow", '{"do": "follow", "run": name}', "the lines of metrics that a run writes"],
+  ["list", '{"do": "list"}', "a message whenever the list of runs changes"],
+  ["act", '{"do": "act", "room": id, "action": 4, "move": 7}', "a move; it counts only if the room has made that many moves"],
+  ["undo, hint, tick", '{"do": "hint", "room": id}', "take a move back, ask for advice, one step while paused"],
+  ["again", '{"do": "again", "room": id, "seed": 3}', "a new game, with this seed if one is given"],
+  ["set", '{"do": "set", "room": id, "speed": 2, "paused": true}', "speed, paused, cars, ghost, imagine, seats"],
+  ["wheel, steer", '{"do": "steer", "room": id, "action": [0.2, 1]}', "who drives, and how a person steers"],
+];
+const HEARD = [
+  ["hello", "boot and version of the server"],
+  ["room", "everything about a room but its picture: whose turn it is, legal moves, thoughts, result"],
+  ["run", "the summary of a run and its new lines of metrics, at most four a second"],
+  ["runs", "the list of runs has changed: fetch it again"],
+  ["error", "a sentence"],
+  ["binary", "a frame: the shapes of the game's own picture, whole or only what has changed"],
+];
+const CLASSIC = [
+  ["GET /video_feed", "the car as a stream of pictures (multipart JPEG)"],
+  ["/start, /stop, /reset", "let the car drive, hold it, put it at the start"],
+  ["/toggle_control, /control", "who drives, and steering by a person"],
+  ["/stats", "how it drives, as numbers"],
+  ["/save_model, /load_model?file=, /list_models", "keep the agent, take another one, and which there are"],
+];
+
+function operations(api) {
+  return Object.entries(api.paths).flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
+}
+
+function byTag(found) {
+  const groups = new Map();
+  for (const one of found) {
+    const tag = one.tags?.[0] ?? "other";
+    groups.set(tag, [...(groups.get(tag) ?? []), one]);
+  }
+  return groups;
+}
+
+/** The schema itself, where the document says only where it stands. */
+function resolved(api, schema) {
+  const name = schema?.$ref?.split("/").at(-1);
+  return name ? api.components.schemas[name] : (schema ?? {});
+}
+
+function kind(api, schema) {
+  const found = resolved(api, schema);
+  if (found.anyOf) return found.anyOf.map((one) => kind(api, one)).join(" or ");
+  if (found.enum) return found.enum.map((value) => JSON.stringify(value)).join(" or ");
+  if (found.type === "array") return `list of ${kind(api, found.items)}`;
+  return found.title && found.type === "object" ? found.title : (found.type ?? "anything");
+}
+
+function inputs(api, operation) {
+  const parameters = (operation.parameters ?? []).map((one) => ({ name: one.name, where: one.in, required: one.required, schema: one.schema, help: one.description }));
+  const [content] = Object.values(operation.requestBody?.content ?? {});
+  const body = resolved(api, content?.schema);
+  const fields = Object.entries(body.properties ?? {}).map(([name, schema]) => ({ name, where: "body", required: (body.required ?? []).includes(name), schema, help: schema.description }));
+  return [...parameters, ...fields];
+}
+
+function facts(heads, rows) {
+  return table(heads.join(", "), heads, rows.map(([first, ...rest]) => el("tr", {}, rowHead(el("code", { text: first })), rest.map((part) => el("td", {}, part)))));
+}
+
+function shown(api, operation) {
+  const rows = inputs(api, operation).map(({ name, where, required, schema, help }) => {
+    const preset = schema?.default === undefined || schema.default === null ? "" : ` (${JSON.stringify(schema.default)})`;
+    return [name, `${where}${required ? "" : ", may be left out"}`, `${kind(api, schema)}${preset}`, help ?? ""];
+  });
+  const answers = Object.keys(operation.responses ?? {}).filter((code) => code < "400").join(", ");
+  return el("details", { class: "panel operation" },
+    el("summary", {}, el("span", { class: `method ${operation.method}`, text: operation.method.toUpperCase() }), el("code", { text: operation.path }), el("span", { class: "muted", text: operation.summary ?? "" })),
+    operation.description ? el("p", { text: operation.description }) : null,
+    rows.length ? facts(["Name", "Where", "Kind", "Meaning"], rows) : el("p", { class: "muted", text: "It takes nothing." }),
+    el("p", { class: "muted", text: `Answers ${answers}; an error is {"sentence": "…", "field": "…"}.` }));
+}
+
+function section(id, heading, ...parts) {
+  return el("section", { class: "view", "aria-labelledby": id }, el("h2", { id, text: heading }), ...parts);
+}
+
+function page(api) {
+  const groups = [...byTag(operations(api))];
+  const links = [...groups.map(([tag]) => [`tag-${tag}`, tag]), ["socket", "WebSocket"], ["classic", "Car endpoints"]];
+  const code = (text) => el("code", { text });
+  return el("div", { class: "view" },
+    el("h1", { text: "API reference" }),
+    el("p", { class: "muted", text: `${api.info.title} ${api.info.version}. JSON over HTTP, and one WebSocket for whatever moves.` }),
+    el("nav", { class: "toolbar", "aria-label": "Contents" }, links.map(([id, text]) => el("a", { class: "button small", href: `#${id}`, text }))),
+    groups.map(([tag, found]) => section(`tag-${tag}`, tag.charAt(0).toUpperCase() + tag.slice(1), el("div", { class: "operations" }, found.map((one) => shown(api, one))))),
+    section("socket", "WebSocket /ws", el("div", { class: "panel" }, el("h3", { text: "To the server" }), facts(["Word", "Message", "Meaning"], SENT.map(([word, example, meaning]) => [word, code(example), meaning]))),
+      el("div", { class: "panel" }, el("h3", { text: "To the page" }), facts(["Kind", "Meaning"], HEARD))),
+    section("classic", "Endpoints for one car", el("div", { class: "panel" }, facts(["Path", "Meaning"], CLASSIC))));
+}
+
+const kept = localStorage.getItem("theme");
+if (kept) document.documentElement.dataset.theme = kept;
+const main = document.getElementById("main");
+try {
+  replace(main, page(await get("/api/openapi.json")));
+} catch (error) {
+  replace(main, el("p", { class: "empty", role: "alert", text: error.sentence ?? "The reference could not be shown." }));
+}

@@ -1,0 +1,210 @@
+// Games that were kept: their list, and one of them played again, forwards, backwards and at any speed.
+
+import { bytes, get, remove } from "./api.js";
+import { attempt } from "./dialogs.js";
+import { confirm, count, el, number, replace, select, toast } from "./dom.js";
+import { Stage } from "./stage.js";
+import { api, button, cell, emptiness, moment, rowHead, section, table, to } from "./parts.js";
+
+export const title = ({ route, name }) => (route === "replay" ? `Replay ${name}` : "Replays");
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+const QUICK = 30; // steps a second of a game with so many steps that each is no move of its own
+const CALM = 1.5;
+const MANY = 400; // moves; more of them nobody reads, and the list is left out
+const ENDINGS = { over: "played to its end", cut: "cut off", open: "left before its end" };
+
+export async function view(root, { route, name, at }) {
+  if (route !== "replay" || !name) return list(root);
+  const path = api("replays", name);
+  const [replay, frames] = await Promise.all([get(path), bytes(`${path}/frames`)]);
+  const player = new Player(root, replay, unpacked(frames));
+  player.seek(Number(at) || 0);
+  return () => player.close();
+}
+
+async function list(root) {
+  const replays = await get("/api/replays");
+  const place = el("div", {});
+  root.append(el("h1", { text: "Replays" }), place);
+  if (!replays.length) return void replace(place, emptiness("No replays yet", "Play or watch a game, and keep it there with “Save replay”.", "#/", "To the gallery"));
+  replace(place, el("div", { class: "panel flush" }, table("Replays", ["Replay", "Game", "Agents", "Result", ">Steps", ""], replays.map(row), "stacked")));
+}
+
+function row(replay) {
+  const gone = async () => (await deleted(replay)) && line.remove();
+  const line = el("tr", {}, rowHead(el("a", { href: to("replay", replay.name), text: replay.name }), el("small", { text: moment(replay.created) })),
+    cell("Game", replay.game), cell("Agents", replay.agents.join(" against ")), cell("Result", result(replay)), cell(">Steps", number(replay.steps)),
+    el("td", {}, button("Delete", gone, "quiet small", { "aria-label": `Delete ${replay.name}` })));
+  return line;
+}
+
+async function deleted({ name }) {
+  if (!(await confirm(`Delete the replay ${name}? This cannot be taken back.`, "Delete"))) return false;
+  return attempt(() => remove(api("replays", name)));
+}
+
+function result({ returns, ending }) {
+  const numbers = returns.map((value) => number(value)).join(" : ");
+  return ending === "over" ? numbers : `${numbers}, ${ENDINGS[ending] ?? ending}`;
+}
+
+/** The messages of a file of frames: a count, then each with its length before it. */
+export function unpacked(buffer) {
+  const numbers = new DataView(buffer);
+  const messages = [];
+  for (let place = 4; messages.length < numbers.getUint32(0, true); ) {
+    const length = numbers.getUint32(place, true);
+    messages.push(buffer.slice(place + 4, place + 4 + length));
+    place += 4 + length;
+  }
+  return messages;
+}
+
+/** Whether a frame stands for itself; others say only what has changed since the one before. Pixels always do. */
+function whole(message) {
+  const [version, flags] = new Uint8Array(message, 0, 2);
+  return version === 2 || (flags & 1) === 1;
+}
+
+class Player {
+  constructor(root, replay, frames) {
+    Object.assign(this, { replay, frames, at: -1, speed: 1, playing: false });
+    this.last = frames.length - 1;
+    this.stageplace = el("div", { class: "replay-stage" });
+    this.play = button("", () => this.toggle(), "primary play");
+    this.scrubber = el("input", { type: "range", min: "0", max: String(this.last), value: "0", "aria-label": "Place in the game", oninput: () => this.#halt(Number(this.scrubber.value)) });
+    this.told = el("p", { class: "muted numbers" });
+    this.moves = el("ol", { class: "moves" });
+    root.append(this.#heading(), el("div", { class: "replay", onkeydown: (event) => this.#key(event) },
+      el("div", { class: "panel" }, this.stageplace, this.scrubber, this.#controls(), this.told), this.#list()));
+    this.stage = new Stage(this.stageplace, { label: `Replay of ${replay.game}` });
+    this.stage.room({ frame: replay.frame, legal: [] });
+    this.#mark();
+  }
+
+  close() {
+    this.#pause();
+    this.stage.close();
+  }
+
+  toggle() {
+    if (this.playing) return this.#pause();
+    this.playing = true;
+    if (this.at >= this.last) this.seek(0);
+    this.started = { time: performance.now(), at: this.at };
+    this.#mark();
+    this.#tick();
+  }
+
+  seek(wanted) {
+    const place = Math.max(0, Math.min(this.last, Math.round(wanted)));
+    if (place === this.at || this.last < 0) return;
+    let from = place;
+    while (from > 0 && !whole(this.frames[from])) from -= 1;
+    // Going forwards, what is on the stage already is the beginning.
+    if (this.at >= from && this.at < place) from = this.at + 1;
+    for (let frame = from; frame <= place; frame += 1) this.stage.message(this.frames[frame]);
+    this.at = place;
+    this.#show();
+  }
+
+  /** Time, not the number of calls, says where the game is: a slow page skips frames and keeps the pace. */
+  #tick() {
+    if (!this.playing) return;
+    const passed = (performance.now() - this.started.time) / 1000;
+    this.seek(Math.floor(this.started.at + passed * this.speed * this.#pace()));
+    if (this.at >= this.last) return this.#pause();
+    this.timer = requestAnimationFrame(() => this.#tick());
+  }
+
+  #pace() {
+    return this.replay.pace ?? (this.last > 120 ? QUICK : CALM);
+  }
+
+  #pause() {
+    this.playing = false;
+    cancelAnimationFrame(this.timer);
+    this.#mark();
+  }
+
+  #halt(place) {
+    this.#pause();
+    this.seek(place);
+  }
+
+  #mark() {
+    this.play.textContent = this.playing ? "Pause" : "Play";
+    if (!this.playing && this.at >= 0) this.#keepPlace();
+  }
+
+  /** The address says where one is, so that it can be kept and sent. */
+  #keepPlace() {
+    history.replaceState(null, "", `${to("replay", this.replay.name)}?at=${this.at}`);
+  }
+
+  #show() {
+    const move = this.replay.moves?.[this.at - 1];
+    const words = this.at === 0 ? "the beginning" : move ? `after ${move}` : "";
+    this.scrubber.value = String(this.at);
+    this.scrubber.setAttribute("aria-valuetext", `${this.at} of ${this.last}${words ? `, ${words}` : ""}`);
+    this.told.textContent = `${number(this.at)} of ${number(this.last)}${words ? ` · ${words}` : ""}${this.at === this.last ? ` · ${result(this.replay)}` : ""}`;
+    this.moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const current = this.moves.children[this.at - 1]?.firstChild;
+    current?.setAttribute("aria-current", "step");
+    // Only the list itself scrolls; the page stays where it is.
+    if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
+    if (!this.playing) this.#keepPlace();
+  }
+
+  #heading() {
+    const { name, game, agents } = this.replay;
+    return el("div", { class: "run-head" },
+      el("div", {}, el("h1", { text: agents.join(" against ") }), el("p", { class: "muted", text: `${game} · ${name} · ${result(this.replay)}` })),
+      el("div", { class: "toolbar" },
+        button("Copy a link to this moment", () => this.#share()),
+        button("Delete", async () => (await deleted(this.replay)) && (location.hash = "#/replays"), "quiet")));
+  }
+
+  #controls() {
+    const step = (text, label, move) => button(text, () => this.#halt(move()), "", { "aria-label": label });
+    const speed = select(SPEEDS.map((value) => ({ name: String(value), label: `${value}×` })), "1", { "aria-label": "Speed", onchange: (event) => this.#hasten(Number(event.target.value)) });
+    return el("div", { class: "toolbar player" },
+      step("«", "To the beginning", () => 0), step("−1", "One step back", () => this.at - 1), this.play,
+      step("+1", "One step on", () => this.at + 1), step("»", "To the end", () => this.last), speed);
+  }
+
+  #hasten(speed) {
+    this.speed = speed;
+    this.started = { time: performance.now(), at: this.at };
+  }
+
+  #list() {
+    const { moves } = this.replay;
+    if (!moves?.length || moves.length > MANY) return null;
+    this.moves.append(...moves.map((move, place) => el("li", {}, el("button", { type: "button", text: move, onclick: () => this.#halt(place + 1) }))));
+    return section("moves", count(moves.length, "move"), this.moves);
+  }
+
+  /** Space plays; arrows step, also where no control of their own has them. */
+  #key(event) {
+    const inButton = event.target.tagName === "BUTTON" || event.target.tagName === "SELECT";
+    const stepped = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === " " && !inButton) this.toggle();
+    else if (stepped && event.target !== this.scrubber && event.target.tagName !== "SELECT") this.#halt(this.at + stepped);
+    else return;
+    event.preventDefault();
+  }
+
+  async #share() {
+    this.#keepPlace();
+    const link = location.href;
+    try {
+      await navigator.clipboard.writeText(link);
+      toast("The link to this moment is in the clipboard.", "good");
+    } catch {
+      // Away from this machine and without TLS, browsers have no clipboard for pages.
+      toast(`Copy this link: ${link}`);
+    }
+  }
+}

@@ -1,0 +1,180 @@
+// One run: how it stands, its curves while they grow, its checkpoints, settings and log, and everything to do with it.
+
+import { get, post } from "./api.js";
+import { Board } from "./charts.js";
+import { checkpointTable } from "./checkpoints.js";
+import { attempt, deleteRuns, evaluate, moreSteps, rename } from "./dialogs.js";
+import { count, duration, el, number, percent, replace, toast } from "./dom.js";
+import { fieldLabel, typed } from "./form.js";
+import { History } from "./history.js";
+import { api, button, to } from "./parts.js";
+import { Watching } from "./watching.js";
+import { wire } from "./wire.js";
+
+export const title = ({ name }) => name ?? "Run";
+
+const KINDS = { training: "accent", paused: "accent", finished: "good", failed: "bad" };
+const ALIVE = ["training", "paused"];
+const CONTROLS = [
+  { verb: "resume", text: ({ status }) => (status === "new" ? "Start" : "Resume"), when: ["new", "paused", "stopped", "failed"], hint: "Go on from where it stands" },
+  { verb: "pause", text: () => "Pause", when: ["training"], hint: "Wait after this update" },
+  { verb: "step", text: () => "One update", when: ["paused"], hint: "Learn once, then wait again" },
+  { verb: "save", text: () => "Save", when: ALIVE, hint: "Write a checkpoint now" },
+  { verb: "stop", text: () => "Stop", when: ALIVE, hint: "Save and end the trainer; it can be resumed" },
+  { verb: "continue", text: () => "Continue …", when: ["finished", "stopped"], hint: "Train for more steps" },
+];
+
+/** The status of a run, as a badge. */
+export function badge(status) {
+  return el("span", { class: `badge ${KINDS[status] ?? ""}`, text: status });
+}
+
+export async function view(root, { name }) {
+  const page = new RunPage(root, name);
+  await page.open();
+  return () => page.close();
+}
+
+class RunPage {
+  constructor(root, name) {
+    this.name = name;
+    this.path = api("runs", name);
+    this.head = el("header", { class: "run-head" });
+    this.alert = el("div", { role: "alert" });
+    this.facts = el("div", { class: "run-facts" });
+    this.controls = el("div", { class: "toolbar", role: "group", "aria-label": "Training" });
+    this.jobs = el("div", {});
+    this.charts = el("div", { class: "run-charts" });
+    this.side = el("aside", { class: "run-side", "aria-label": "The agent" });
+    this.checkpoints = el("section", { class: "panel", "aria-labelledby": "checkpoints" });
+    this.settings = el("details", { class: "panel fold" });
+    this.log = el("pre", { class: "log", tabindex: "0", role: "log", "aria-label": "Log" });
+    this.logFold = el("details", { class: "panel fold", ontoggle: () => this.#readLog() }, el("summary", {}, el("h2", { text: "Log" })), this.log);
+    root.append(this.head, this.alert, el("section", { class: "panel", "aria-label": "Progress" }, this.facts, this.controls), this.jobs,
+      el("div", { class: "run-body" }, this.charts, this.side), this.checkpoints, this.settings, this.logFold);
+  }
+
+  async open() {
+    const [run, metrics] = await Promise.all([get(this.path), get(`${this.path}/metrics?points=2000`)]);
+    this.#take(run);
+    this.#showSettings();
+    this.watching = new Watching(this.side, this.run.game, `run:${this.name}`);
+    this.board = new Board(this.charts, [new History(this.name, metrics)]);
+    this.board.tools.append(el("a", { class: "button quiet small", href: `${this.path}/metrics.csv`, download: `${this.name}.csv`, text: "CSV" }));
+    this.stop = wire.follow(this.name, (message) => this.#heard(message));
+    this.clock = setInterval(() => this.#readLog(), 2500);
+    await this.board.open();
+  }
+
+  close() {
+    clearInterval(this.clock);
+    this.stop?.();
+    this.board?.close();
+    this.watching?.close();
+  }
+
+  #heard({ summary, lines }) {
+    this.board.append(this.name, lines);
+    const before = this.run;
+    this.run = { ...before, ...summary, checkpoints: before.checkpoints };
+    this.#showState(before.status !== summary.status);
+    if (summary.checkpoints !== before.checkpoints.length || summary.steps >= summary.of) this.#refresh();
+  }
+
+  /** Checkpoints rotate, so their number alone does not tell that there are new ones. */
+  async #refresh() {
+    if (this.fetching) return;
+    this.fetching = true;
+    try {
+      this.#take(await get(this.path));
+    } finally {
+      // A fast run saves often; looking once a second is enough.
+      setTimeout(() => (this.fetching = false), 1000);
+    }
+  }
+
+  #take(run) {
+    this.run = run;
+    this.#showState(true);
+    replace(this.checkpoints, el("h2", { id: "checkpoints", text: "Checkpoints" }), checkpointTable(run));
+  }
+
+  #showState(changed) {
+    if (changed) {
+      this.#showHead();
+      this.#showFailure();
+      this.#showControls();
+      this.#readLog();
+    }
+    this.#showFacts();
+  }
+
+  #showHead() {
+    const { run } = this;
+    const again = `${to("train", run.game.split("(")[0])}?from=${encodeURIComponent(run.name)}`;
+    replace(this.head,
+      el("div", {}, el("h1", {}, run.title || run.name, " ", badge(run.status)),
+        el("p", { class: "muted" }, run.title ? `${run.name} · ` : "", `${run.game} · ${run.algorithm}`, ...run.tags.map((tag) => el("span", { class: "badge plain tag", text: tag })))),
+      el("div", { class: "toolbar" },
+        button("Title and tags", async () => (await rename(run)) && this.#refresh(), "quiet small"),
+        button("Evaluate", () => evaluate(run, this.jobs), "quiet small", { disabled: !run.checkpoints.length }),
+        el("a", { class: "button quiet small", href: again, text: "Train anew with these settings" }),
+        button("Delete", async () => (await deleteRuns([run])) && (location.hash = "#/runs"), "quiet small")));
+  }
+
+  #showFailure() {
+    const { status, sentence, checkpoints } = this.run;
+    if (status !== "failed") return void replace(this.alert);
+    const advice = checkpoints.length ? "Resume goes on from the newest checkpoint; or train anew with other settings. The log below has all that was said." : "Nothing was saved yet: mend what is said here, then start it again, or train anew with other settings. The log below has all that was said.";
+    replace(this.alert, el("div", { class: "panel failure" }, el("h2", { text: "The training failed" }), el("p", { text: sentence ?? "It ended without a word." }), el("p", { class: "muted", text: advice })));
+    this.logFold.open = true;
+  }
+
+  #showFacts() {
+    const { steps, of, score, low, high, rate, seconds, left, status } = this.run;
+    const share = of ? Math.min(1, steps / of) : 0;
+    const spread = low == null || high == null ? "" : `${number(low)} to ${number(high)} at 95%`;
+    const facts = [
+      ["Steps", number(steps), `of ${number(of)}`],
+      ["Score", number(score), spread],
+      ["Speed", status === "training" ? number(rate) : "–", "steps a second"],
+      ["Trained", duration(seconds), ""],
+      ["Left", status === "training" ? duration(left) : "–", ""],
+    ];
+    const bar = el("progress", { max: "1", value: share, "aria-label": `Progress: ${percent(share)}` });
+    replace(this.facts, bar, el("div", { class: "stats" }, facts.map(([label, value, note]) =>
+      el("div", { class: "stat" }, el("span", { text: label }), el("span", { text: value }), note ? el("small", { text: note }) : null))));
+  }
+
+  #showControls() {
+    const held = document.activeElement?.dataset?.verb;
+    replace(this.controls, CONTROLS.map(({ verb, text, when, hint }) => {
+      const fits = when.includes(this.run.status);
+      const kind = fits && ["resume", "pause"].includes(verb) ? "primary" : "";
+      return button(text(this.run), () => this.#command(verb), kind, { title: hint, disabled: !fits, dataset: { verb } });
+    }));
+    // What is pressed by keyboard is redrawn under the finger; the focus stays among the controls.
+    if (held) (this.controls.querySelector(`[data-verb=${held}]:enabled`) ?? this.controls.querySelector("button:enabled"))?.focus();
+  }
+
+  async #command(verb) {
+    if (verb === "continue") return void ((await moreSteps(this.run)) && this.#refresh());
+    const done = await attempt(() => post(`${this.path}/${verb}`));
+    if (done && verb === "save") toast("A checkpoint is written after this update.");
+    if (done) this.#refresh();
+  }
+
+  #showSettings() {
+    const rows = Object.entries(this.run.settings).map(([name, value]) => el("div", {}, el("dt", { text: name.includes(".") ? name.replaceAll("_", " ") : fieldLabel(name) }), el("dd", { text: typed(value) || "–" })));
+    replace(this.settings, el("summary", {}, el("h2", { text: "Settings" }), el("span", { class: "muted", text: count(rows.length, "value") })), el("dl", { class: "settings-list" }, rows));
+  }
+
+  async #readLog() {
+    if (!this.logFold.open || (this.read && !ALIVE.includes(this.run?.status) && this.read === this.run?.status)) return;
+    const atEnd = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 20;
+    const { lines } = await get(`${this.path}/log?lines=200`).catch(() => ({ lines: ["The log could not be read."] }));
+    this.read = this.run?.status;
+    this.log.textContent = lines.join("\n") || "Nothing has been said yet.";
+    if (atEnd) this.log.scrollTop = this.log.scrollHeight;
+  }
+}
