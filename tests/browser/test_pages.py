@@ -1,0 +1,62 @@
+"""Every page at two widths and in two themes: axe finds nothing, nothing spills over, and the way by keyboard works."""
+
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+ROUTES = {
+    "gallery": "", "train": "#/train", "train a car": "#/train/car", "runs": "#/runs", "run": "#/run/{run}",
+    "replays": "#/replays", "replay": "#/replay/{replay}", "battle": "#/battle", "play": "#/room/{board}",
+    "balatro": "#/room/{cards}", "drive": "#/room/{car}", "reference": "reference", "nowhere": "#/nowhere",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def things(studio):
+    """A finished run, a replay and three rooms."""
+    values = {"steps": 1_000_000}
+    run = studio.post("/api/runs", {"game": "tictactoe", "algorithm": "q_learning", "values": values})["run"]
+    studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "the run is through")
+    board = studio.post("/api/rooms", {"game": "tictactoe", "seats": ["person", "perfect"], "seed": 1})["room"]
+    cards = studio.post("/api/rooms", {"game": "balatro(actions=elementary)", "seats": ["person"], "seed": 1})["room"]
+    car = studio.post("/api/rooms", {"game": "car", "seats": ["scripted"], "seed": 1})["room"]
+    replay = studio.post(f"/api/rooms/{board}/replay")["replay"]
+    return {"run": run, "board": board, "cards": cards, "car": car, "replay": replay}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_page_is_accessible_and_fits(open_page, things, name, width, theme):
+    page = open_page(
+        ROUTES[name].format(**things), width=width, height=844, color_scheme=theme, reduced_motion="reduce"
+    )
+    expect(page.locator("h1").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    found = Axe().run(page, options={"resultTypes": ["violations"]})["violations"]
+    assert not [(item["id"], [node["html"][:160] for node in item["nodes"]][:3]) for item in found]
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), (
+        "it spills over"
+    )
+
+
+def test_from_the_gallery_to_a_game_by_keyboard_alone(page):
+    page.locator("article.card").first.wait_for()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('aria-label')") == "Play Tic-tac-toe":
+            break
+    page.keyboard.press("Enter")
+    page.locator(".areas button:not([hidden])").first.wait_for()
+
+
+def test_nothing_comes_from_elsewhere(open_page, studio):
+    """No request leaves for another host."""
+    page = open_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    for route in ("#/train/car", "#/runs", "#/battle", "reference", ""):
+        page.goto(f"{studio.url}/{route}")
+        page.wait_for_load_state("networkidle")
+    assert asked
+    assert all(url.startswith((studio.url, "data:", "blob:")) for url in asked)

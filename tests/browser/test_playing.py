@@ -1,0 +1,90 @@
+"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, two pages at one table, reloading in the middle."""
+
+import rooms
+from playwright.sync_api import expect
+
+
+def test_a_game_of_tictactoe_is_drawn_against_the_perfect_player(page, studio):
+    room = rooms.go(page, studio, "play/tictactoe?agent=perfect")
+    now = rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+    while not now["over"]:
+        move = rooms.hint(page, studio, room)
+        rooms.click_move(page, studio, room, move)
+        now = rooms.wait(studio, room, lambda now: now["waiting"] or now["over"], "it is our turn again")
+    assert now["returns"] == [0.0, 0.0]
+    expect(page.locator(".room-line")).to_contain_text("draw", ignore_case=True)
+    page.get_by_role("button", name="Save replay").click()
+    page.get_by_role("link", name="Open the replay").click()
+    expect(page.get_by_role("slider", name="Move")).to_have_attribute("max", "9")
+
+
+def test_undo_takes_both_moves_back(page, studio):
+    room = rooms.go(page, studio, "play/tictactoe?agent=random")
+    rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+    rooms.click_move(page, studio, room, "b2")
+    rooms.wait(studio, room, lambda now: now["waiting"] and now["move"] == 2, "the opponent has moved")
+    page.get_by_role("button", name="Undo").click()
+    after = rooms.wait(studio, room, lambda now: now["move"] == 0, "both moves are taken back")
+    assert "b2" in [move["name"] for move in after["legal"]]
+
+
+def test_connect_four_by_keyboard_alone(page, studio):
+    room = rooms.go(page, studio, "play/connect4?agent=random")
+    rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+    areas = page.locator(".areas button:not([hidden])")
+    expect(areas.first).to_be_visible()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('area')"):
+            break
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    rooms.wait(studio, room, lambda now: now["move"] >= 2 and now["waiting"], "we moved and were answered")
+
+
+def test_a_blind_of_balatro_by_clicking(page, studio):
+    room = rooms.go(page, studio, "play/balatro")
+    rooms.wait(studio, room, lambda now: now["waiting"], "the game is dealt")
+    rooms.click_move(page, studio, room, "select blind")
+    score = 0
+    for _ in range(4):
+        for place in range(1, 6):
+            now = rooms.click_move(page, studio, room, f"select card {place}")
+        assert "play selected" in [move["name"] for move in now["legal"]]
+        now = rooms.click_move(page, studio, room, "play selected")
+        score += 1
+        if now["over"] or "cash out" in [move["name"] for move in now.get("legal", [])]:
+            break
+    assert score >= 1
+    assert now["over"] or "cash out" in [move["name"] for move in now["legal"]], "four hands end a blind, well or ill"
+
+
+def test_two_pages_see_the_same_game_and_one_may_reload(open_page, studio):
+    first = open_page()
+    room = rooms.go(first, studio, "play/tictactoe?agent=random")
+    second = open_page(f"#/room/{room}")
+    rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+    rooms.click_move(first, studio, room, "b2")
+    now = rooms.wait(studio, room, lambda now: now["waiting"] and now["move"] == 2, "the opponent has moved")
+    for page in (first, second):
+        expect(page.locator(".areas button:not([hidden])")).to_have_count(7)
+    first.reload()
+    expect(first.locator(".areas button:not([hidden])")).to_have_count(7)
+    rooms.click_move(second, studio, room, now["legal"][0]["name"])
+    expect(first.locator(".room-line")).to_contain_text("Your move")
+    rooms.wait(studio, room, lambda now: now["move"] == 4 or now["over"], "the second page moved")
+
+
+def test_the_page_comes_back_after_the_server(open_page, studio):
+    page = open_page()
+    room = rooms.go(page, studio, "play/tictactoe?agent=random")
+    rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+    rooms.click_move(page, studio, room, "b2")
+    rooms.wait(studio, room, lambda now: now["waiting"] and now["move"] == 2, "the opponent has moved")
+    studio.stop()
+    expect(page.locator("#banner")).to_be_visible()
+    studio.start()
+    expect(page.locator("#banner")).to_be_hidden()
+    now = rooms.wait(studio, room, lambda now: now["move"] == 2 and now["waiting"], "the game stands as before")
+    rooms.click_move(page, studio, room, now["legal"][0]["name"])
+    open_page.complaints.clear()  # the browser itself complains of every try to connect

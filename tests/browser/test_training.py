@@ -1,0 +1,92 @@
+"""Training from the page: a form that minds, charts that move, an agent that drives, and what is told when it fails."""
+
+import json
+import os
+import re
+import signal
+
+import rooms
+from playwright.sync_api import expect
+
+
+def start(page, studio, game, algorithm, **settings):
+    """Fill in the form of a game and start; the name of the run is told."""
+    page.goto(f"{studio.url}/#/train/{game}")
+    page.get_by_label("Algorithm").select_option(algorithm)
+    expect(page.get_by_label("Steps")).to_be_visible()
+    for label, value in settings.items():
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Start training").click()
+    page.wait_for_url(re.compile(r"#/run/"))
+    return page.url.rpartition("/")[2]
+
+
+def test_a_wrong_setting_is_told_at_its_field(page, studio):
+    page.goto(f"{studio.url}/#/train/car")
+    steps = page.get_by_label("Steps", exact=True)
+    steps.fill("-3")
+    steps.blur()
+    expect(steps).to_have_attribute("aria-invalid", "true")
+    described = steps.get_attribute("aria-describedby").split()
+    assert any("1 or more" in page.locator(f"#{name}").inner_text() for name in described)
+    page.get_by_role("button", name="Start training").click()
+    expect(page).to_have_url(re.compile(r"#/train/car"))
+
+
+def test_the_car_learns_while_one_watches(page, studio):
+    name = start(page, studio, "car", "ppo", Steps="1500000")
+    studio.wait(f"/api/runs/{name}", lambda run: run["score"] is not None, "there is a first score", 300)
+    first = studio.get(f"/api/runs/{name}")["steps"]
+    page.locator(".uplot").first.wait_for()
+    drawn = page.locator("[aria-label*=core]").first.get_attribute("aria-label")
+    studio.wait(f"/api/runs/{name}", lambda run: run["steps"] > first and run["score"] > 10, "it makes laps", 300)
+    expect(page.locator("[aria-label*=core]").first).not_to_have_attribute("aria-label", drawn)
+    room = rooms.go(page, studio, f"watch/car?agent=run:{name}")
+    page.get_by_label("Speed").first.select_option("8")
+    rooms.wait(studio, room, lambda now: re.search(r"lap [1-9]", now["words"]), "the car has lapped")
+
+
+def test_pause_step_stop_and_resume(page, studio):
+    name = start(page, studio, "tictactoe", "q_learning", Steps="2000000000")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "training" and run["steps"] > 0, "it learns")
+    page.get_by_role("button", name="Pause").click()
+    paused = studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "paused", "it waits")
+    page.get_by_role("button", name="One update").click()
+    studio.wait(f"/api/runs/{name}", lambda run: run["steps"] > paused["steps"], "it made one update")
+    page.get_by_role("button", name="Stop").click()
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "stopped", "it has stopped")
+    page.get_by_role("button", name="Resume").click()
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "training", "it learns again")
+    os.kill(json.loads((studio.out / name / "trainer.json").read_text())["pid"], signal.SIGKILL)
+    expect(page.get_by_role("alert").filter(has_text="failed")).to_contain_text("killed")
+    page.get_by_role("button", name="Resume").click()
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "training", "it goes on after it was killed")
+    page.get_by_role("button", name="Stop").click()
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "stopped", "it has stopped")
+
+
+def test_a_broken_checkpoint_is_told_in_a_sentence(page, studio, open_page):
+    name = start(page, studio, "tictactoe", "sarsa", Steps="3000000")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    for path in (studio.out / name / "checkpoints").rglob("*.safetensors"):
+        path.write_bytes(path.read_bytes()[:-100])
+    page.goto(f"{studio.url}/#/watch/tictactoe?agent=run:{name}")
+    expect(page.get_by_text(re.compile("damaged|cut short|truncated|checkpoint", re.IGNORECASE)).first).to_be_visible()
+    assert studio.get("/api/studio")["version"]
+    open_page.complaints.clear()  # the browser logs the refusal as an error of its own
+
+
+def test_runs_can_be_compared_named_and_deleted(page, studio):
+    names = [start(page, studio, "tictactoe", "q_learning", Steps="1000000", Seed=seed) for seed in ("1", "2")]
+    for name in names:
+        studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    page.goto(f"{studio.url}/#/runs")
+    for name in names:
+        page.get_by_role("checkbox", name=re.compile(name)).check()
+    page.get_by_role("button", name=re.compile("Compare")).click()
+    expect(page.get_by_text("Seed", exact=True).last).to_be_visible()
+    page.goto(f"{studio.url}/#/run/{names[1]}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("Delete")).click()
+    page.wait_for_url(re.compile(r"#/runs"))
+    assert names[1] not in [run["name"] for run in studio.get("/api/runs")]
