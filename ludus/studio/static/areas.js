@@ -6,6 +6,7 @@ import { el, number, percent } from "./dom.js";
 const LEAST = 0.01;
 const NEAR = 0.005;
 const VALUE_SIZE = 0.42;
+const TOUCHABLE = 24;
 const LABELLED = 24; // pixels of a disc that has room for its number
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -40,9 +41,11 @@ export class Areas {
     this.#showChances();
   }
 
-  /** The legal moves that no area offers. */
+  /** The legal moves that no area offers, or only one too small for a finger. */
   others() {
-    const offered = new Set(this.#rects.map(({ action }) => action));
+    const scale = this.board.parentNode.clientWidth / this.#frame[0];
+    const large = this.#rects.filter(({ w, h }) => Math.min(w, h) * scale >= TOUCHABLE);
+    const offered = new Set(large.map(({ action }) => action));
     return (this.#state.legal ?? []).filter(({ action }) => !offered.has(action));
   }
 
@@ -53,7 +56,11 @@ export class Areas {
   #build() {
     while (this.#buttons.length > this.#rects.length) this.#buttons.pop().remove();
     while (this.#buttons.length < this.#rects.length) this.#add();
-    this.#rects.forEach((rect, index) => spread(this.#buttons[index], rect, this.#frame));
+    this.#rects.forEach((rect, index) => {
+      spread(this.#buttons[index], rect, this.#frame);
+      // A name over a small area would hide it; above it there must be room.
+      this.#buttons[index].classList.toggle("small-area", rect.h < 0.3 * this.#frame[1] && rect.y > 0.12 * this.#frame[1]);
+    });
     this.#dress();
   }
 

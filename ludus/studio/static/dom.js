@@ -14,8 +14,13 @@ export function svg(tag, attributes = {}, ...children) {
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) attribute(node, name, value);
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...present(children));
   return node;
+}
+
+/** Children may be nested lists; what is null or false is left out. */
+function present(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
 /** Properties that differ from the attribute of the same name once a person has used the control. */
@@ -40,7 +45,7 @@ function styles(node, rules) {
 
 /** Put these children in the place of whatever is there. */
 export function replace(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  node.replaceChildren(...present(children));
   return node;
 }
 
@@ -77,11 +82,16 @@ export function stylesheet(href) {
 /** Say something at the edge of the page; kind: "info", "good" or "bad" (stays until it is closed). */
 export function toast(sentence, kind = "info") {
   const shelf = document.getElementById("toasts");
-  const note = el("div", { class: `toast ${kind}` }, el("p", { text: sentence }));
+  const note = el("div", { class: `toast ${kind}` }, el("p", { text: capital(sentence) }));
   note.append(el("button", { class: "button quiet round", "aria-label": "Close this message", text: "×", onclick: () => note.remove() }));
   shelf.append(note);
   while (shelf.children.length > 3) shelf.firstChild.remove();
   if (kind !== "bad") setTimeout(() => note.remove(), 6000);
+}
+
+/** The same words with a capital letter: sentences of the package begin small. */
+export function capital(words) {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Ask before something that cannot be taken back; the verb is what the button says. */

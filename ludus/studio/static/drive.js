@@ -23,7 +23,7 @@ export class Drive {
     this.tick = button("Step", ".", () => this.room.send({ do: "tick" }), "small");
     this.speed = select(SPEEDS.map((speed) => ({ name: String(speed), label: `${speed}×` })), "1", { id: unique("speed"), onchange: () => set({ speed: Number(this.speed.value) }) });
     this.swarm = choices("Cars", SWARMS, (cars) => set({ cars }));
-    this.ghost = toggle("Ghost of the best game", (ghost) => set({ ghost }));
+    this.ghost = toggle("Ghost of the last lap", (ghost) => set({ ghost }));
     this.imagine = toggle("What the agent imagines", (imagine) => set({ imagine }));
     return el("section", { class: "panel", "aria-labelledby": "pace" }, el("h2", { id: "pace", text: "Pace" }),
       el("div", { class: "toolbar pace" }, this.pause, this.tick, el("div", { class: "field speed" }, el("label", { class: "hushed", for: this.speed.id, text: "Speed" }), this.speed)),

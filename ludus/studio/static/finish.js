@@ -7,6 +7,7 @@ import { line } from "./graph.js";
 export class Finish {
   constructor(room) {
     this.room = room;
+    this.heading = el("h2", { id: "finish", class: "result" });
     this.graph = el("div", { class: "graph" });
     this.slider = el("input", { type: "range", min: 0, "aria-label": "Moment of the game", oninput: () => this.#point() });
     this.moment = el("p", { class: "muted small numbers" });
@@ -15,7 +16,7 @@ export class Finish {
     this.link = el("a", { class: "button small", text: "Open the replay", hidden: true });
     this.course = el("div", { class: "course" }, this.graph, this.slider, this.moment);
     this.node = el("section", { class: "panel", "aria-labelledby": "finish", hidden: true },
-      el("h2", { id: "finish", text: "Looking back" }), this.course, el("div", { class: "toolbar" }, this.look, this.save, this.link));
+      this.heading, this.course, el("div", { class: "toolbar" }, this.look, this.save, this.link));
     this.graph.addEventListener("click", (event) => this.#click(event));
   }
 
@@ -27,6 +28,7 @@ export class Finish {
 
   #begin(state) {
     this.replay = null;
+    this.heading.textContent = state.result ?? "The game is over.";
     this.link.hidden = true;
     this.save.hidden = false;
     this.history = state.history ?? [];

@@ -1,7 +1,7 @@
 // The gallery: what one can do here, what is training now, and a card for every game.
 
 import { get } from "./api.js";
-import { duration, el, number, replace } from "./dom.js";
+import { capital, duration, el, number, replace } from "./dom.js";
 import { wire } from "./wire.js";
 
 export const title = "Gallery";
@@ -42,17 +42,13 @@ function card(game) {
   tellBest(game, best);
   return el("article", { class: "card game", "aria-labelledby": `game-${game.name}` },
     el("a", { class: "shot", href: game.playable ? `#/play/${at}` : `#/watch/${at}`, tabindex: -1, "aria-hidden": "true" }, picture(game)),
-    el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: sentence(game.summary) }), best),
+    el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: capital(game.summary) }), best),
     el("div", { class: "game-links" }, links(game, at)));
 }
 
 function links(game, at) {
   const link = (verb, route, kind) => el("a", { class: `button ${kind}`, href: `#/${route}/${at}`, "aria-label": `${verb} ${game.title}`, text: verb });
   return [game.playable ? link("Play", "play", "primary") : null, link("Watch", "watch", ""), link("Train", "train", "quiet")];
-}
-
-function sentence(words) {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The game's picture; its first letter where there is none. */

@@ -2,7 +2,7 @@
 // A view module exports view(root, parameters) -> cleanup | undefined (may be async) and title (text or function of
 // the parameters). Parameters: {route, name (the part after the route, if any), ...what stands after the "?"}.
 
-import { el, replace, stylesheet, toast } from "./dom.js";
+import { capital, el, replace, stylesheet, toast } from "./dom.js";
 import { wire } from "./wire.js";
 
 const RUNS = "/static/runs.css";
@@ -92,12 +92,12 @@ function nothingHere(root) {
 
 function sorry(problem) {
   if (!problem.sentence) console.error(problem);
+  const gone = problem.status === 404;
+  const again = el("button", { class: "button primary", type: "button", text: "Try again", onclick: () => show(true) });
   return el("div", { class: "empty", role: "alert" },
-    el("h1", { text: "This view could not be shown" }),
-    el("p", { text: problem.sentence ?? "A part of the page did not load or failed; loading the page again may help." }),
-    el("div", { class: "toolbar" },
-      el("button", { class: "button primary", type: "button", text: "Try again", onclick: () => show(true) }),
-      el("a", { class: "button", href: "#/", text: "To the gallery" })));
+    el("h1", { text: gone ? "There is nothing at this address" : "This view could not be shown" }),
+    el("p", { text: capital(problem.sentence ?? "a part of the page did not load or failed; loading the page again may help.") }),
+    el("div", { class: "toolbar" }, gone ? null : again, el("a", { class: `button ${gone ? "primary" : ""}`, href: "#/", text: "To the gallery" })));
 }
 
 function theme() {

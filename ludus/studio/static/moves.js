@@ -4,6 +4,7 @@ import { amount, shares } from "./areas.js";
 import { el, replace } from "./dom.js";
 
 const MANY = 20;
+const SEVERAL = 4;
 const SHOWN_THOUGHTS = 8;
 
 export class Moves {
@@ -41,23 +42,25 @@ export class Moves {
   #list() {
     const wanted = this.search.value.trim().toLowerCase();
     const found = this.legal.filter(({ name }) => name.toLowerCase().includes(wanted));
-    const groups = Map.groupBy ? Map.groupBy(found, first) : grouped(found);
-    const flat = found.length <= MANY || groups.size === found.length;
-    replace(this.place, flat ? row(found.map((move) => this.#button(move))) : [...groups].map(([word, moves]) => this.#group(word, moves, wanted)));
+    const groups = [...grouped(found)];
+    const single = groups.filter(([, moves]) => moves.length < SEVERAL).flatMap(([, moves]) => moves);
+    const several = groups.filter(([, moves]) => moves.length >= SEVERAL);
+    replace(this.place, single.length ? row(single.map((move) => this.#button(move))) : null, several.map(([word, moves]) => this.#group(word, moves, wanted)));
     if (!found.length) replace(this.place, el("p", { class: "muted", text: "No move has these letters." }));
   }
 
   #group(word, moves, wanted) {
-    if (moves.length === 1) return row([this.#button(moves[0])]);
+    const shared = beginning(moves);
     const note = (event) => (event.target.open ? this.open.add(word) : this.open.delete(word));
     return el("details", { open: Boolean(wanted) || this.open.has(word), ontoggle: note },
-      el("summary", {}, el("b", { text: word }), el("span", { class: "muted", text: ` ${moves.length}` })),
-      row(moves.map((move) => this.#button(move))));
+      el("summary", {}, el("b", { text: shared }), el("span", { class: "muted", text: ` ${moves.length}` })),
+      row(moves.map((move) => this.#button(move, shared))));
   }
 
-  #button({ action, name }) {
+  #button({ action, name }, shared = "") {
+    const rest = name.slice(shared.length).trim() || name;
     const hinted = this.room.state.hint?.action === action ? " primary" : "";
-    return el("button", { class: `button small${hinted}`, type: "button", text: name, onclick: () => this.room.act(action) });
+    return el("button", { class: `button small${hinted}`, type: "button", text: rest, "aria-label": name, onclick: () => this.room.act(action) });
   }
 
   #think(state) {
@@ -85,12 +88,21 @@ function row(buttons) {
   return el("div", { class: "toolbar" }, buttons);
 }
 
-function first({ name }) {
-  return name.split(" ")[0];
+/** The words that all these names begin with. */
+function beginning(moves) {
+  const words = moves[0].name.split(" ");
+  let length = words.length - 1;
+  while (length > 1 && !moves.every(({ name }) => name.startsWith(`${words.slice(0, length).join(" ")} `))) length -= 1;
+  return words.slice(0, length).join(" ");
 }
 
+/** By their first word. */
 function grouped(moves) {
   const groups = new Map();
-  for (const move of moves) groups.set(first(move), [...(groups.get(first(move)) ?? []), move]);
+  for (const move of moves) {
+    const word = move.name.split(" ")[0];
+    if (!groups.has(word)) groups.set(word, []);
+    groups.get(word).push(move);
+  }
   return groups;
 }

@@ -140,9 +140,10 @@ export class Room {
   }
 
   close() {
+    // The wheel is handed back while the room still listens to this page.
+    for (const section of this.sections) section.close?.();
     this.stop();
     document.removeEventListener("keydown", this.keys);
-    for (const section of this.sections) section.close?.();
     this.stage.close();
   }
 }

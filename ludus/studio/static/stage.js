@@ -76,6 +76,11 @@ export class Stage {
     if (window.ludus?.stage === this) delete window.ludus.stage;
   }
 
+  /** Whether there is a picture yet. */
+  get pictured() {
+    return this.note.hidden;
+  }
+
   get gauges() {
     return this.#shapes.gauges;
   }

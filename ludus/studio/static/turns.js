@@ -32,7 +32,7 @@ export class Turns {
   update(state) {
     const { can = {}, seats, over } = state;
     this.line.textContent = this.headline(state);
-    this.line.classList.toggle("yours", Boolean(state.waiting));
+    this.line.className = `room-line${over ? " over" : state.waiting ? " yours" : ""}`;
     this.again.firstChild.textContent = over ? "Play again" : state.continuous ? "New track" : "New game";
     this.again.classList.toggle("primary", Boolean(over));
     this.undo.hidden = this.hint.hidden = !state.you?.length || state.continuous;
@@ -48,6 +48,7 @@ export class Turns {
   /** One short sentence: the result, or who is to move. */
   headline(state) {
     if (state.over) return state.result ?? "The game is over";
+    if (state.thinking && !this.room.stage?.pictured) return "Being made ready …";
     if (state.continuous) return state.wheel === "person" ? "You have the wheel" : `${this.name(state, 0)} drives`;
     if (state.waiting) return state.you.length > 1 ? `${ordinal(state.seat)} to move` : "Your move";
     const who = this.name(state, state.seat);

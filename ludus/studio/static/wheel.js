@@ -11,6 +11,7 @@ const KEYS = {
 const PAUSE = 1000 / 30;
 /** A key is all or nothing; the wheel follows it this fast (full locks a second), so that a tap is a small turn. */
 const TURN_SPEED = 6;
+const EDGE = 6;
 const DEAD_ZONE = 0.12;
 const OFFER_TIME = 5000;
 
@@ -58,7 +59,7 @@ export class Wheel {
 
   #slide(pad, thumb, axis, event) {
     const box = pad.getBoundingClientRect();
-    const length = (axis ? box.height : box.width) * 0.4;
+    const length = (axis ? box.height - thumb.offsetHeight : box.width - thumb.offsetWidth) / 2 - EDGE;
     const raw = !event ? 0 : axis ? box.top + box.height / 2 - event.clientY : event.clientX - box.left - box.width / 2;
     this.pads[axis] = Math.max(-1, Math.min(1, raw / length));
     const shift = this.pads[axis] * length;
