@@ -35,7 +35,7 @@ EDITION_WORDS = ("", "FOIL", "HOLO", "POLY", "NEGATIVE")
 RANK_WORDS = (*"23456789", "10", *"JQKA")
 
 
-def _table(words: tuple[str, ...]) -> np.ndarray:
+def word_table(words: tuple[str, ...]) -> np.ndarray:
     """[words, LETTERS] their bytes, zeros behind them."""
     table = np.zeros((len(words), draw.LETTERS), np.uint8)
     for row, word in zip(table, words):
@@ -54,7 +54,7 @@ def _halves(name: str) -> tuple[str, str]:
 
 def _lines(names: tuple[str, ...]) -> np.ndarray:
     """[names, 3, LETTERS] the whole name, and its two lines."""
-    return np.stack([_table((name, *_halves(name))) for name in names])
+    return np.stack([word_table((name, *_halves(name))) for name in names])
 
 
 def _gathers(row: jokers.Joker) -> int:
@@ -69,9 +69,12 @@ JOKER_NAMES, CONSUMABLE_NAMES, VOUCHER_NAMES, PACK_NAMES = map(
     _lines, (jokers.NAMES, consumables.NAMES, vouchers.NAMES, packs.NAMES)
 )
 BLIND_NAMES, TAG_NAMES, HAND_NAMES, RANKS, ENHANCEMENTS, EDITIONS, EFFECTS = map(
-    _table, (blinds.NAMES, tags.NAMES, hands.NAMES, RANK_WORDS, ENHANCEMENT_WORDS, EDITION_WORDS, EFFECT_WORDS)
+    word_table, (blinds.NAMES, tags.NAMES, hands.NAMES, RANK_WORDS, ENHANCEMENT_WORDS, EDITION_WORDS, EFFECT_WORDS)
 )
-DECKS, STAKES = _table(tuple(f"{name} deck" for name in decks.NAMES)), _table(tuple(f"{s} stake" for s in decks.STAKES))
+DECKS, STAKES = (
+    word_table(tuple(f"{name} deck" for name in decks.NAMES)),
+    word_table(tuple(f"{s} stake" for s in decks.STAKES)),
+)
 GATHERS = np.array([_gathers(row) for row in jokers.ROWS], np.int64)
 TO_DO_LIST, IDOL, MAIL, ANCIENT, CASTLE = map(
     jokers.number_of, ("j_todo_list", "j_idol", "j_mail", "j_ancient", "j_castle")
@@ -297,9 +300,13 @@ def paint_joker(state, canvas, item, x, y, width, height, owned):
     else:
         draw.rect(canvas, x + 5.0, y + 5.0, width - 10.0, 6.0, color, 3.0)
         two_lines(canvas, middle, y + 27.0, width - 10.0, 13.0, INK, JOKER_NAMES, item.number)
-        if not gathered(state, canvas, item, middle, y + 0.54 * height, 16.0):
-            paint_hat(canvas, middle, y + 0.56 * height, color)
-        fitted(canvas, middle, y + height - 26.0, width - 12.0, 9.0, 0x7A4FB0, EDITIONS[item.edition])
+        # On a card that is a little lower the edition stands beside what it sells for.
+        low = height < 100.0
+        if not gathered(state, canvas, item, middle, y + max(54.0, 0.54 * height), 16.0):
+            paint_hat(canvas, middle, y + max(55.0, 0.56 * height), color)
+        room = 0.5 * width if low else width - 12.0
+        place = x + (0.36 if low else 0.5) * width
+        fitted(canvas, place, y + height - (13.0 if low else 26.0), room, 9.0, 0x7A4FB0, EDITIONS[item.edition])
     edge = min(13.0, 0.2 * height)
     if owned:
         sells = float(prices.sell_value(state, item))

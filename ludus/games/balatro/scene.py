@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ludus.games.balatro import prices, rounds, shop
+from ludus.games.balatro import buttons, prices, rounds, shop
 from ludus.games.balatro.pieces import (
     BLIND_COLORS, BLIND_NAMES, BLUE, BOX, CARD_HEIGHT, CARD_WIDTH, CROWDED, DECKS, DOLLAR, EFFECTS, FELT, GOLD, GREEN,
     GREY, HAND_NAMES, HAND_RIGHT, INK, LEFT, MIDDLE, PACK_COLORS, PACK_NAMES, PANEL, PLUS, RED, RIM, STAKES,
@@ -34,6 +34,8 @@ def scene(state, seat, canvas):
         paint_pack(state, canvas)
     if state.hand_count:
         paint_hand(state, canvas)
+        if buttons.by_hand(state) and state.status == PLAYING:
+            buttons.hand_buttons(state, canvas)
     elif state.phase != PLAYING_HAND:
         paint_levels(state, canvas)
     paint_pile(state, canvas)
@@ -42,28 +44,38 @@ def scene(state, seat, canvas):
 
 
 @rule
-def paint_grid(state, canvas, items, count, left, width, rows):
-    """What is owned, in as many rows as it takes."""
+def paint_grid(state, canvas, items, count, left, width, rows, is_jokers):
+    """What is owned, in as many rows as it takes, with its buttons."""
     columns = max(1, (count + rows - 1) // rows)
     across = min(84.0, width / columns)
     down = 112.0 / rows
     start = left + (width - across * columns) / 2.0
+    beside, below = buttons.room_beside(state, down)
+    whole = across - 4.0
     for place in range(count):
-        x = start + across * (place % columns)
-        paint_item(
-            state, canvas, items[place], x + 2.0, 10.0 + down * (place // columns), across - 4.0, 0.96 * down, True
-        )
+        x = start + across * (place % columns) + 2.0
+        y = 10.0 + down * (place // columns)
+        paint_item(state, canvas, items[place], x, y, (1.0 - beside) * whole, 0.96 * down - below, True)
+        if beside + below > 0.0 and state.phase != CASHING_OUT:
+            x += beside * whole
+            top = y if beside > 0.0 else y + 0.98 * down - below
+            wide = (beside if beside > 0.0 else 1.0) * whole
+            high = 0.96 * down if beside > 0.0 else below - 1.0
+            if is_jokers:
+                buttons.joker_buttons(state, canvas, place, x, top, wide, high)
+            else:
+                buttons.consumable_buttons(state, canvas, place, x, top, wide, high)
 
 
 @rule
 def paint_owned(state, canvas):
     count = int(state.joker_count)
     draw.rect(canvas, LEFT - 4.0, 8.0, 544.0, 116.0, RIM, 10.0)
-    paint_grid(state, canvas, state.jokers, count, LEFT, 536.0, 1 if count <= 6 else (2 if count <= 14 else 3))
+    paint_grid(state, canvas, state.jokers, count, LEFT, 536.0, 1 if count <= 6 else (2 if count <= 14 else 3), True)
     ratio(canvas, LEFT + 268.0, 134.0, b"jokers", count, int(state.joker_slots))
     count = int(state.consumable_count)
     draw.rect(canvas, 768.0, 8.0, 182.0, 116.0, RIM, 10.0)
-    paint_grid(state, canvas, state.consumables, count, 770.0, 178.0, 1 if count <= 2 else (count + 1) // 2)
+    paint_grid(state, canvas, state.consumables, count, 770.0, 178.0, 1 if count <= 2 else (count + 1) // 2, False)
     ratio(canvas, 859.0, 134.0, b"consumables", count, int(state.consumable_slots))
 
 
@@ -162,6 +174,8 @@ def paint_hand(state, canvas):
         else:
             crowded = count > CROWDED and place < count - 1
             paint_card(canvas, x, y, 1.0, crowded, card, card.flags & cards.DEBUFFED, card.chips)
+    if buttons.by_hand(state):
+        buttons.hand_areas(state, canvas, left, step)
 
 
 @rule
@@ -261,23 +275,25 @@ def paint_blind(state, canvas, x, y, blind):
     number(canvas, middle + 16.0, y + 146.0, 30.0, 15.0, GOLD, DOLLAR, 0.0 if unpaid else float(blinds.PAYS[row]))
     if state.blind <= blind < BOSS:
         tag = state.offered_tags[blind]
+        if blind == state.blind:
+            draw.rect(canvas, x + 10.0, y + 161.0, 216.0, 49.0, BOX, 8.0)
         draw.text(canvas, middle, y + 172.0, 12.0, GREY, b"skip it for")
         fitted(canvas, middle, y + 190.0, 200.0, 14.0, WHITE, TAG_NAMES[tag])
         if tags.EFFECT[tag] == tags.ORBITAL:
             fitted(canvas, middle, y + 205.0, 200.0, 11.0, GREY, HAND_NAMES[state.orbital_hands[blind]])
     elif blind == BOSS:
         draw.text(canvas, middle, y + 178.0, 12.0, GREY, b"cannot be skipped")
-    if blind == state.blind:
-        draw.text(canvas, middle, y + 226.0, 16.0, GOLD, b"NEXT")
-    elif blind < state.blind:
+    if blind < state.blind:
         draw.text(canvas, middle, y + 226.0, 14.0, GREY, b"behind you")
+    buttons.blind_buttons(state, canvas, x, y, blind)
 
 
 @rule
 def paint_pay(state, canvas):
     draw.rect(canvas, MIDDLE - 150.0, 370.0, 300.0, 92.0, PANEL, 12.0)
-    draw.text(canvas, MIDDLE, 390.0, 15.0, WHITE, b"The blind is beaten")
-    number(canvas, MIDDLE, 428.0, 280.0, 34.0, GOLD, DOLLAR, float(state.pay))
+    draw.text(canvas, MIDDLE, 384.0, 15.0, WHITE, b"The blind is beaten")
+    number(canvas, MIDDLE, 412.0, 280.0, 30.0, GOLD, DOLLAR, float(state.pay))
+    buttons.cash_button(canvas)
     if state.tally.count:
         paint_last_cards(state, canvas, 262.0)
 
@@ -295,6 +311,8 @@ def paint_shop(state, canvas):
         x = MIDDLE + 52.0 - 55.0 * state.shelf_count + 110.0 * place + 15.0
         paint_item(state, canvas, item, x, 158.0, 80.0, 110.0, False)
         price_tag(canvas, x + 40.0, 284.0, prices.price(state, item))
+        buttons.shelf_areas(state, canvas, place, x)
+    buttons.shop_areas(state, canvas)
     draw.rect(canvas, LEFT, 310.0, 470.0, 150.0, RIM, 10.0)
     count = int(state.offered_vouchers)
     across = min(100.0, 460.0 / max(1, count))
@@ -302,10 +320,12 @@ def paint_shop(state, canvas):
         x = LEFT + 235.0 - across * count / 2.0 + across * place
         if state.vouchers[place] >= 0:
             paint_voucher(state, canvas, x + 4.0, min(80.0, across - 8.0), int(state.vouchers[place]))
+            buttons.voucher_area(state, canvas, place, x + 4.0, min(80.0, across - 8.0))
     draw.rect(canvas, LEFT + 480.0, 310.0, 248.0, 150.0, RIM, 10.0)
     for place in range(state.offered_packs):
         if state.packs[place] >= 0:
             paint_booster(state, canvas, LEFT + 514.0 + 100.0 * place, place)
+            buttons.booster_area(state, canvas, place, LEFT + 514.0 + 100.0 * place)
 
 
 @rule
@@ -336,6 +356,8 @@ def paint_pack(state, canvas):
     for place in range(state.pack_count):
         x = MIDDLE - 55.0 * state.pack_count + 110.0 * place + 10.0
         paint_item(state, canvas, state.pack[place], x, 232.0, 90.0, 124.0, False)
+        buttons.pack_areas(state, canvas, place, x)
+    buttons.skip_button(canvas)
 
 
 @rule

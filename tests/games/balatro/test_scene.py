@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ludus.conformance.pictured import canvas_complaint
+from ludus.games.balatro import actions
 from ludus.games.balatro.pieces import number
 from ludus.games.balatro.rounds import asked
 from ludus.games.balatro.scene import place_now, scene
@@ -23,8 +24,8 @@ from ludus.games.balatro.state import (
 )
 from ludus.games.balatro.tables import blinds, cards, decks, jokers
 from ludus.pool import Pool
-from ludus.words import OVER
-from ludus.words.draw import TEXT, new_canvas
+from ludus.words import OVER, PLAYING
+from ludus.words.draw import AREA, TEXT, new_canvas
 from ludus.words.rows import new_rows
 
 PHASES = (CHOOSING_BLIND, PLAYING_HAND, CASHING_OUT, SHOPPING, OPENING)
@@ -127,12 +128,38 @@ def test_random_play_stays_inside_the_frame_in_every_phase():
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("status", [0, OVER])
-def test_the_fullest_table_stays_inside_the_frame(phase, status):
+@pytest.mark.parametrize("mode", [actions.DIRECT, actions.ALL])
+def test_the_fullest_table_stays_inside_the_frame(phase, status, mode):
     states = full(phase)
-    states["status"] = status
+    states["status"], states["actions"] = status, mode
     canvas = drawn(states)
     assert canvas_complaint(canvas, pool().spec) == ""
     assert "Castle" in words(canvas)
+
+
+@pytest.mark.parametrize("mode", ["direct", "elementary"])
+def test_what_can_be_done_can_be_clicked_and_nothing_else(mode):
+    """All but moving cards in hand and, in direct mode, what names several cards at once."""
+    games = Pool(f"balatro(actions={mode}, scale=0.01)", 8, 9, threads=1)
+    named = (
+        range(actions.PLAY, actions.TOGGLE), range(actions.MOVE_CARD, actions.MOVE_JOKER),
+        range(actions.USE_ON, actions.BUY), range(actions.PICK_ON, actions.SKIP_PACK),
+    )  # fmt: skip
+    small = range(actions.SELL_JOKER, actions.USE_ON)
+    elsewhere = set().union(*named) | (set(small) if mode == "direct" else set())
+    clicked = set()
+    for _ in range(400):
+        games.play_randomly(1)
+        for row in np.flatnonzero(games.status == PLAYING):
+            canvas = drawn(games.states, row)
+            shapes = canvas["shapes"][: canvas["count"]]
+            areas = shapes["color"][shapes["kind"] == AREA].tolist()
+            assert len(areas) == len(set(areas))
+            assert set(areas) == set(np.flatnonzero(games.step.mask[row]).tolist()) - elsewhere
+            clicked |= set(areas)
+    wanted = {actions.BUY, actions.REROLL, actions.LEAVE, actions.SKIP_BLIND, actions.CASH_OUT, actions.PICK}
+    mine = {actions.TOGGLE, actions.PLAY_SELECTED, actions.DISCARD_SELECTED, actions.SELL_JOKER, actions.USE}
+    assert clicked >= wanted | (mine if mode == "elementary" else set())
 
 
 def test_looking_changes_nothing():
