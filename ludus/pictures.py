@@ -1,13 +1,15 @@
-"""Pictures from shapes: pixels, PNG, GIF, SVG and a picture for the terminal, all from the same `scene`."""
+"""Pictures from shapes: pixels, PNG, WebP, GIF, SVG, video and a picture for the terminal, all from one `scene`."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import io
 import math
 import os
 import pathlib
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -19,7 +21,11 @@ from ludus.words.draw import AREA, CIRCLE, LINE, RECT, TEXT
 
 SMOOTHING = 2
 """pictures are drawn this many times larger and then reduced, which smooths their edges"""
+SLOWEST_VIDEO = 12.0
+"""pictures a second; some players show nothing of a video that has fewer"""
 Frame = tuple[int, int]
+STILL, MOVING = (".png", ".webp", ".svg"), (".gif", ".mp4")
+ENDINGS = f"{', '.join((*STILL, MOVING[0]))} or {MOVING[1]}"
 
 
 def image(shapes: Array, frame: Frame, scale: float = 1.0) -> Image.Image:
@@ -66,7 +72,7 @@ def terminal(shapes: Array, frame: Frame, columns: int = 80) -> str:
 
 
 def save(path: pathlib.Path, frames: Sequence[Array], frame: Frame, fps: float = 20.0, scale: float = 1.0) -> None:
-    """Write .svg or .png (the last frame) or .gif (all of them); never half a file."""
+    """Write .svg, .png or .webp (the last frame), or .gif or .mp4 (all of them); never half a file."""
     kind = path.suffix.lower()
     if not frames:
         raise LudusError(f"there is nothing to draw for {path}: the game has no scene; write one in its module")
@@ -74,10 +80,14 @@ def save(path: pathlib.Path, frames: Sequence[Array], frame: Frame, fps: float =
         data = svg(frames[-1], frame).encode()
     elif kind == ".png":
         data = _encoded(image(frames[-1], frame, scale), "PNG")
+    elif kind == ".webp":
+        data = _encoded(image(frames[-1], frame, scale), "WEBP", quality=65, method=6)
     elif kind == ".gif":
         data = gif((image(shapes, frame, scale) for shapes in frames), fps)
+    elif kind == ".mp4":
+        data = video((image(shapes, frame, scale) for shapes in frames), fps)
     else:
-        raise LudusError(f'cannot write a picture to "{path}"; let its name end in .png, .svg or .gif')
+        raise LudusError(f'cannot write a picture to "{path}"; let its name end in {ENDINGS}')
     write_whole(path, data)
 
 
@@ -89,6 +99,28 @@ def gif(images: Iterable[Image.Image], fps: float) -> bytes:
     first, *rest = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
     pause = max(20, round(1000 / fps))
     return _encoded(first, "GIF", save_all=True, append_images=rest, duration=pause, loop=0, optimize=True)
+
+
+def video(images: Iterable[Image.Image], fps: float) -> bytes:
+    """H.264 in an MP4 file, which browsers and telephones play; a slow game's pictures stand still for a while."""
+    try:
+        av: Any = importlib.import_module("av")
+    except ImportError:
+        raise LudusError("videos need PyAV: pip install 'ludus[video]'; or let the name end in .gif") from None
+    repeats = max(1, math.ceil(SLOWEST_VIDEO / fps))
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", Fraction(fps * repeats).limit_denominator(1000))
+        stream.pix_fmt, stream.options = "yuv420p", {"crf": "20"}
+        for index, picture in enumerate(images):
+            # This coding of colours wants even sizes.
+            even = picture.crop((0, 0, picture.width + picture.width % 2, picture.height + picture.height % 2))
+            if index == 0:
+                stream.width, stream.height = even.size
+            for _ in range(repeats):
+                container.mux(stream.encode(av.VideoFrame.from_image(even)))
+        container.mux(stream.encode())
+    return buffer.getvalue()
 
 
 def write_whole(path: pathlib.Path, data: bytes) -> None:
@@ -114,11 +146,11 @@ def _color(shape: Any) -> str:
     return f"#{int(shape['color']) & 0xFFFFFF:06x}"
 
 
-def _words(shape: Any) -> str:
+def words(shape: Any) -> str:
     return bytes(shape["text"][: shape["letters"]]).decode("utf-8", "replace")
 
 
-def _corners(shape: Any, factor: float) -> list[tuple[float, float]]:
+def corners(shape: Any, factor: float) -> list[tuple[float, float]]:
     """The corners of a turned rectangle."""
     half_width, half_height = float(shape["w"]) / 2, float(shape["h"]) / 2
     cosine, sine = (turn(math.radians(float(shape["angle"]))) for turn in (math.cos, math.sin))
@@ -135,7 +167,7 @@ def _corners(shape: Any, factor: float) -> list[tuple[float, float]]:
 def _paint_rect(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
     x, y, width, height, corner = (factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
     if float(shape["angle"]):
-        pen.polygon(_corners(shape, factor), fill=_color(shape))
+        pen.polygon(corners(shape, factor), fill=_color(shape))
     else:
         pen.rounded_rectangle((x, y, x + width - 1, y + height - 1), corner, fill=_color(shape))
 
@@ -155,7 +187,17 @@ def _paint_line(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
 
 def _paint_text(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
     place = (factor * float(shape["x"]), factor * float(shape["y"]))
-    pen.text(place, _words(shape), font=_font(round(factor * float(shape["size"]))), fill=_color(shape), anchor="mm")
+    pen.text(place, words(shape), font=_font(round(factor * float(shape["size"]))), fill=_color(shape), anchor="mm")
+
+
+def text_image(letters: str, size: int, color: str) -> Image.Image:
+    """A text on a transparent ground, no larger than it must be and centred as `text` is."""
+    font = _font(max(1, size))
+    left, top, right, bottom = font.getbbox(letters, anchor="mm")
+    half = math.ceil(max(-left, right, 1)), math.ceil(max(-top, bottom, 1))
+    picture = Image.new("RGBA", (2 * half[0], 2 * half[1]), f"{color}00")
+    ImageDraw.Draw(picture).text(half, letters, font=font, fill=color, anchor="mm")
+    return picture
 
 
 @functools.lru_cache(64)
@@ -179,7 +221,7 @@ def _svg_shape(shape: Any) -> str:
         return (
             f'<line x1="{x}" y1="{y}" x2="{w}" y2="{h}" stroke="{color}" stroke-width="{size}" stroke-linecap="round"/>'
         )
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{color}">{escape(_words(shape))}</text>'
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{color}">{escape(words(shape))}</text>'
 
 
 def _terminal_line(upper: Array, lower: Array) -> str:

@@ -11,8 +11,10 @@ from ludus.pool import Pool
 from ludus.types import Array
 from ludus.words import PLAYING
 
-LONGEST_GIF = 240
+LONGEST_GIF, LONGEST_VIDEO = 240, 3000
 """frames; a longer show leaves frames out instead of making a picture nobody can load"""
+GALLERY_WIDTH = 480
+"""pixels"""
 
 
 class Show(NamedTuple):
@@ -51,7 +53,7 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
 
 def draw(pool: AnyPool) -> list[Array]:
     """The one picture of how things stand, or none of a game that has no scene."""
-    return [] if isinstance(pool, Pool) and not hasattr(pool.game.rules, "scene") else [pool.scene()]
+    return [] if isinstance(pool, Pool) and not hasattr(pool.game.rules, "scene") else [pool.scene().copy()]
 
 
 def open_drawable(name: str, seed: int) -> AnyPool:
@@ -73,6 +75,21 @@ def demo(folder: pathlib.Path, name: str, seed: int = 7, scale: float = 1.0) -> 
         folder / f"{name}.gif", thinned(show.frames), show.frame, fps=20 if len(show.frames) > 60 else 2, scale=scale
     )
     return show
+
+
+def gallery(folder: pathlib.Path, name: str, seed: int = 7) -> pathlib.Path | None:
+    """A small still picture of a game that is well under way, played by the best there is; None without a scene."""
+    frames, frame, *_ = play(name, seed=seed, steps=600 if games.load(name).spec.seats == 1 else 100)
+    if not frames:
+        return None
+    path = folder / f"{name}.webp"
+    pictures.save(path, [richest(frames)], frame, scale=GALLERY_WIDTH / frame[0])
+    return path
+
+
+def richest(frames: list[Array]) -> Array:
+    """Of the pictures from the last third of a show, but its very end, the one with the most shapes."""
+    return max(frames[len(frames) * 2 // 3 : len(frames) * 5 // 6 + 1], key=len)
 
 
 def thinned(frames: list[Array], most: int = LONGEST_GIF) -> list[Array]:

@@ -87,7 +87,7 @@ def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
     [
         (("show", "tictacto"), 'unknown game "tictacto"; did you mean "tictactoe"?'),
         (("show", "car(trak=7)"), 'car has no parameter "trak"'),
-        (("show", "car", "--out", "x.bmp"), "let its name end in .png, .svg or .gif"),
+        (("show", "car", "--out", "x.bmp"), "let its name end in .png, .webp, .svg, .gif or .mp4"),
         (("show", "car", "--steps", "0"), "--steps 1 to 1000000"),
         (("show", "car", "--agent", "perfect"), "car has no perfect player"),
         (("play", "car"), "cannot be played in the terminal"),

@@ -1,6 +1,7 @@
 """Pictures: every renderer shows what the scene says, and a file is whole or not there."""
 
 import io
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -95,9 +96,41 @@ def test_png_and_svg_show_the_last_frame(tmp_path):
     assert "#00ff00" in (tmp_path / "still.svg").read_text()
 
 
+def test_webp_is_small_and_shows_the_last_frame(tmp_path):
+    frames = [canvas_of((draw.rect, (0, 0, 100, 60, color))) for color in (0xFF0000, 0x00FF00)]
+    pictures.save(tmp_path / "still.webp", frames, FRAME)
+    with Image.open(tmp_path / "still.webp") as still:
+        assert still.size == FRAME and still.format == "WEBP"
+        assert still.getpixel((50, 30))[1] > 240 > 20 > still.getpixel((50, 30))[0]
+
+
+def test_a_video_decodes_to_its_frames_at_its_pace(tmp_path):
+    av = pytest.importorskip("av")
+    frames = [canvas_of((draw.rect, (20 * step, 0, 20, 60, 0xFFFFFF))) for step in range(5)]
+    pictures.save(tmp_path / "moving.mp4", frames, (101, 61), fps=4, scale=1.0)
+    with av.open(tmp_path / "moving.mp4") as container:
+        decoded = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+        stream = container.streams.video[0]
+        assert (stream.codec_context.name, stream.width, stream.height) == ("h264", 102, 62)
+        assert float(stream.average_rate) == 12 and len(decoded) == 15
+        assert abs(float(container.duration / 1e6) - 5 / 4) < 0.05
+    for step in range(5):
+        picture = decoded[3 * step]
+        bright = [picture[20:40, 20 * place + 5 : 20 * place + 15].mean() > 128 for place in range(5)]
+        assert bright == [place == step for place in range(5)]
+
+
+def test_a_video_without_its_library_is_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    shapes = canvas_of((draw.circle, (10, 10, 5, 0xFFFFFF)))
+    with pytest.raises(LudusError, match=r"pip install 'ludus\[video\]'"):
+        pictures.save(tmp_path / "x.mp4", [shapes], FRAME)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_bad_paths_get_a_sentence_and_leave_nothing(tmp_path):
     shapes = canvas_of((draw.circle, (10, 10, 5, 0xFFFFFF)))
-    with pytest.raises(LudusError, match=r"let its name end in \.png, \.svg or \.gif"):
+    with pytest.raises(LudusError, match=r"let its name end in \.png, \.webp, \.svg, \.gif or \.mp4"):
         pictures.save(tmp_path / "picture.bmp", [shapes], FRAME)
     with pytest.raises(LudusError, match="does not exist"):
         pictures.save(tmp_path / "nowhere" / "picture.png", [shapes], FRAME)

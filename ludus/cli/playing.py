@@ -45,14 +45,14 @@ def show(
     columns: int = 80,
     json: bool = False,
 ) -> None:
-    """Play a game and draw it: to a .png, .svg or .gif file, or here in the terminal.
+    """Play a game and draw it: to a .png, .webp, .svg, .gif or .mp4 file, or here in the terminal.
 
     Args:
         game: Name of the game, with parameters if you like: car(track=7).
         seed: Which game of all possible ones.
         steps: How long to watch.
         out: The picture to write; its ending says which kind.
-        agent: Who plays: best, perfect, scripted, random, mcts, or the folder of a run.
+        agent: Who plays: best, perfect, scripted, random, mcts, trained, or the folder of a run.
         scale: Size of the picture in the file, from 0.1 to 4.
         columns: Width of the picture in the terminal.
         json: Print how it went as one JSON object.
@@ -60,21 +60,30 @@ def show(
     from ludus import show as showing
 
     _check_show(out, scale, steps, columns)
-    moving = out is not None and out.suffix.lower() == ".gif"
-    result = showing.play(game, agent, seed, steps, every=-(-steps // showing.LONGEST_GIF) if moving else 1)
+    kind = "" if out is None else out.suffix.lower()
+    most = {".gif": showing.LONGEST_GIF, ".mp4": showing.LONGEST_VIDEO}.get(kind, steps)
+    result = showing.play(game, agent, seed, steps, every=-(-steps // most))
     if out is not None:
-        _draw_show(result, out, scale, len(result.frames) if moving else 1)
+        _draw_show(result, out, scale, _pace(game) if kind == ".mp4" else 20.0)
     if json:
         print_json({"game": game, "steps": result.steps, "games": result.games, "returns": result.returns})
     else:
         _print_show(result, out, columns)
 
 
-def _draw_show(result: Any, out: pathlib.Path, scale: float, frames: int) -> None:
+def _pace(game: str) -> float:
+    """How fast one likes to watch a game; a foreign one as fast as most films."""
+    from ludus import games
+
+    return 24.0 if ":" in game else games.load(game).pace
+
+
+def _draw_show(result: Any, out: pathlib.Path, scale: float, fps: float) -> None:
     from ludus import pictures
 
+    frames = len(result.frames) if out.suffix.lower() in pictures.MOVING else 1
     print(f"ludus: drawing {frames} frame(s) …", file=sys.stderr)
-    pictures.save(out, result.frames, result.frame, scale=scale)
+    pictures.save(out, result.frames, result.frame, fps, scale)
 
 
 def _print_show(result: Any, out: pathlib.Path | None, columns: int) -> None:
@@ -87,8 +96,10 @@ def _print_show(result: Any, out: pathlib.Path | None, columns: int) -> None:
 
 def _check_show(out: pathlib.Path | None, scale: float, steps: int, columns: int) -> None:
     """A sentence unless this can be drawn; before anything is played."""
-    if out is not None and out.suffix.lower() not in (".png", ".svg", ".gif"):
-        raise LudusError(f'cannot write a picture to "{out}"; let its name end in .png, .svg or .gif')
+    from ludus.pictures import ENDINGS, MOVING, STILL
+
+    if out is not None and out.suffix.lower() not in STILL + MOVING:
+        raise LudusError(f'cannot write a picture to "{out}"; let its name end in {ENDINGS}')
     if not (0.1 <= scale <= 4 and 1 <= steps <= 1_000_000 and 10 <= columns <= 1000):
         raise LudusError("let --scale be 0.1 to 4, --steps 1 to 1000000 and --columns 10 to 1000")
 
@@ -100,18 +111,27 @@ def play(
     against: str = "best",
     seat: int = 0,
     seed: int | None = None,
+    window: bool = False,
 ) -> None:
-    """Play a game yourself in the terminal.
+    """Play a game yourself: in the terminal, or in a window with keys and clicks, where a car can be driven.
 
     Args:
         game: Name of the game.
-        against: Who has the other seats: best, perfect, scripted, random, mcts, or the folder of a run.
+        against: Who has the other seats: best, perfect, scripted, random, mcts, trained, or the folder of a run. In a
+            window the space bar hands your seat to it and back.
         seat: Your seat; seat 0 begins.
         seed: Makes chance and the opponent repeatable.
+        window: Open a window.
     """
     from ludus import terminal
 
-    terminal.play(game, against, seat, time.time_ns() % 2**31 if seed is None else seed, asker(), print)
+    number = time.time_ns() % 2**31 if seed is None else seed
+    if window:
+        from ludus import window as windows
+
+        windows.play(game, against, seat, number, print)
+    else:
+        terminal.play(game, against, seat, number, asker(), print)
 
 
 @app.command
@@ -184,22 +204,36 @@ def warmup() -> None:
 
 
 @app.command
-def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0) -> None:
+def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0, gallery: pathlib.Path | None = None) -> None:
     """Play every game and leave a still and a moving picture of each.
 
     Args:
         out: The folder for the pictures.
         scale: Size of the pictures, from 0.1 to 4.
+        gallery: Make the small pictures of the studio's gallery in this folder, and nothing else.
     """
     from ludus import games
     from ludus import show as showing
 
     check_scale(scale)
+    if gallery is not None:
+        _make_gallery(gallery)
+        return
     out.mkdir(parents=True, exist_ok=True)
     for name in games.names():
         print(f"ludus: playing and drawing {name} …", file=sys.stderr, flush=True)
         result = showing.demo(out, name, scale=scale)
         print(f"{name:<12} {result.steps} steps, returns {_short(result.returns)}: {out / name}.png, {out / name}.gif")
+
+
+def _make_gallery(folder: pathlib.Path) -> None:
+    from ludus import games
+    from ludus import show as showing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in games.names():
+        path = showing.gallery(folder, name)
+        print(f"{name:<12} {'has no scene' if path is None else f'{path}, {path.stat().st_size / 1000:.1f} kB'}")
 
 
 def check_scale(scale: float) -> None:
