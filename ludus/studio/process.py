@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from ludus.types import LudusError
@@ -22,8 +22,8 @@ PATIENCE = 120.0
 class StudioProcess:
     """`ludus studio` on a free port, with runs in the folder `out`; trainers that it began outlive it."""
 
-    def __init__(self, out: pathlib.Path) -> None:
-        self.out, self.port = out, _free_port()
+    def __init__(self, out: pathlib.Path, environment: Mapping[str, str] | None = None) -> None:
+        self.out, self.port, self.environment = out, _free_port(), environment
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -37,7 +37,8 @@ class StudioProcess:
     def start(self) -> None:
         """Begin, or begin again at the same address, and wait until it answers."""
         words = ["studio", "--port", str(self.port), "--out", str(self.out), "--no-open", "--json"]
-        self.process = subprocess.Popen([sys.executable, "-m", "ludus.cli", *words], stdout=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "ludus.cli", *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=self.environment)
         try:
             self.wait("/api/studio", lambda answer: True, "the studio answers")
         except BaseException:

@@ -15,8 +15,8 @@ from ludus.studio.process import PATIENCE, StudioProcess
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory):
     # Other tests compile networks in a hurry; here agents learn in earnest.
-    os.environ.pop("JAX_DISABLE_MOST_OPTIMIZATIONS", None)
-    with StudioProcess(tmp_path_factory.mktemp("studio") / "runs") as server:
+    environment = {name: value for name, value in os.environ.items() if name != "JAX_DISABLE_MOST_OPTIMIZATIONS"}
+    with StudioProcess(tmp_path_factory.mktemp("studio") / "runs", environment) as server:
         yield server
     end_trainers(server)
 
