@@ -6,6 +6,7 @@ import { el, number, percent } from "./dom.js";
 const LEAST = 0.01;
 const NEAR = 0.005;
 const VALUE_SIZE = 0.42;
+const LARGEST = 0.2; // share of the board's width that a disc may take, however large its area is
 const TOUCHABLE = 24;
 const LABELLED = 24; // pixels of a disc that has room for its number
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -167,7 +168,8 @@ export class Areas {
     const { unit } = this.#state.thoughts;
     if (unit !== "value" && chance < LEAST) return null;
     const { x, y, w, h } = this.#known.get(action);
-    const side = Math.min(w, h) * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
+    const most = Math.min(w, h, LARGEST * this.#frame[0]);
+    const side = most * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
     // In a tall area (a column) the disc stands at the upper end, where a stone is dropped.
     const [a, b] = [x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
     const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];

@@ -1,7 +1,7 @@
 // The gallery: what one can do here, what is training now, and a card for every game.
 
 import { get } from "./api.js";
-import { capital, duration, el, number, replace } from "./dom.js";
+import { capital, duration, el, number, percent, replace } from "./dom.js";
 import { wire } from "./wire.js";
 
 export const title = "Gallery";
@@ -95,12 +95,15 @@ function idle() {
 function benchRow(run) {
   const fill = el("span");
   const figures = el("small", { class: "numbers" });
+  const share = el("span", { class: "numbers" });
   const show = (summary) => {
-    fill.style.width = `${Math.min(100, (100 * summary.steps) / Math.max(1, summary.of))}%`;
+    const done = Math.min(1, summary.steps / Math.max(1, summary.of));
+    fill.style.width = `${100 * done}%`;
+    share.textContent = percent(done);
     figures.textContent = benchWords(summary);
   };
   const node = el("a", { class: "bench-row", href: `#/run/${encodeURIComponent(run.name)}` },
-    el("span", { class: "bench-name", text: run.title || run.name }), figures, el("span", { class: "progress", "aria-hidden": "true" }, fill));
+    el("span", { class: "bench-name", text: run.title || run.name }), share, el("span", { class: "progress", "aria-hidden": "true" }, fill), figures);
   show(run);
   return { node, stop: wire.follow(run.name, ({ summary }) => summary && show(summary)) };
 }

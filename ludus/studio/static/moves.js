@@ -17,6 +17,7 @@ export class Moves {
     this.list = el("ol", { class: "thought-list" });
     this.thoughts = el("section", { class: "panel", "aria-labelledby": "thoughts", hidden: true }, this.heading, this.list);
     this.node = el("div", { class: "room-stack" }, this.others, this.thoughts);
+    this.names = new Map();
     this.open = new Set();
     this.drawn = "";
   }
@@ -63,6 +64,15 @@ export class Moves {
     return el("button", { class: `button small${hinted}`, type: "button", text: rest, "aria-label": name, onclick: () => this.room.act(action) });
   }
 
+  /** Names are told of moves that a person may play, and of those that were played; they stay the same all game. */
+  #learn({ legal, last }) {
+    for (const { action, name } of [...(legal ?? []), ...(last ? [last] : [])]) this.names.set(String(action), name);
+  }
+
+  #name(action, thoughts) {
+    return thoughts.names?.[action] ?? this.names.get(action) ?? `move ${action}`;
+  }
+
   #think(state) {
     const { thoughts } = state;
     const moves = Object.entries(thoughts?.moves ?? {}).sort((a, b) => b[1] - a[1]).slice(0, SHOWN_THOUGHTS);
@@ -70,14 +80,10 @@ export class Moves {
     if (this.thoughts.hidden) return;
     const agent = this.room.labels?.get(thoughts.agent) ?? thoughts.agent;
     this.heading.textContent = `What ${agent} thinks`;
-    const names = new Map((state.legal ?? []).map(({ action, name }) => [String(action), name]));
+    this.#learn(state);
     const sizes = shares(moves.map(([, chance]) => chance), thoughts.unit);
-    replace(this.list, moves.map(([action, chance], index) => thought(nameOf(action, state, names), amount(chance, thoughts.unit), sizes[index])));
+    replace(this.list, moves.map(([action, chance], index) => thought(this.#name(action, thoughts), amount(chance, thoughts.unit), sizes[index])));
   }
-}
-
-function nameOf(action, state, names) {
-  return state.thoughts.names?.[action] ?? names.get(action) ?? (String(state.last?.action) === action ? state.last.name : `move ${action}`);
 }
 
 function thought(name, chance, share) {

@@ -102,9 +102,10 @@ export class Room {
     if (this.state.waiting) this.moves.refresh();
   }
 
-  /** Tell who cannot see the board what happened; a live room would never stop talking. */
+  /** Tell who cannot see the board what happened; a room that runs by itself would never stop talking. */
   #say(before, state) {
-    if (state.continuous || (state.move === before.move && state.over === before.over && this.spoken.textContent)) return;
+    if (state.continuous || (!state.you?.length && !state.over)) return;
+    if (state.move === before.move && state.over === before.over && this.spoken.textContent) return;
     this.spoken.textContent = [this.turns.lastMove(state), this.turns.headline(state)].filter(Boolean).join(". ");
   }
 
