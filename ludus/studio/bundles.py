@@ -58,6 +58,8 @@ def unpacked(data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             return _contents(packed)
+    except Refusal:
+        raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
         raise Refusal(f"this is not a zip that can be read ({str(error)[:100]}); send what export gave", 422) from None
 

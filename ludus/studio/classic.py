@@ -242,7 +242,9 @@ def routes(studio: Studio) -> APIRouter:
         async def answer() -> Any:
             return await in_thread(work)
 
-        router.add_api_route(path, answer, methods=methods, summary=summary, name=path[1:], operation_id=path[1:])
+        for method in methods:
+            identity = f"{path[1:]}_{method.lower()}"
+            router.add_api_route(path, answer, methods=[method], summary=summary, operation_id=identity)
 
     plain("/start", "Train the car: begin, or go on", classic.start, both)
     plain("/stop", "Stop training, save, and let the car stand", classic.stop, both)
@@ -252,14 +254,14 @@ def routes(studio: Studio) -> APIRouter:
     plain("/list_models", "Every saved model", lambda: {"models": classic.models()}, ["GET"])
     plain("/stats", "Rewards, losses and how the car stands", classic.stats, ["GET"])
 
-    @router.api_route(
-        "/control", methods=both, summary="Steer: steering and throttle from -1 to 1", operation_id="control"
-    )
+    @router.get("/control", summary="Steer: steering and throttle from -1 to 1")
+    @router.post("/control", summary="Steer: steering and throttle from -1 to 1, also as JSON")
     async def control(request: Request) -> dict[str, Any]:
         action = wanted(await asked(request))
         return await in_thread(classic.drive, action)
 
-    @router.api_route("/load_model", methods=both, summary="Let a saved model drive", operation_id="load_model")
+    @router.get("/load_model", summary="Let a saved model drive")
+    @router.post("/load_model", summary="Let a saved model drive")
     async def load_model(file: str) -> dict[str, Any]:
         return await in_thread(classic.load, file)
 

@@ -16,6 +16,8 @@ from ludus.types import LudusError
 Stamp = tuple[int, int, int]
 BLOCKS = (2**16, 2**20, 2**62)
 """bytes from the end of metrics that are looked through for a last score, one after the other"""
+ABSENT = -1
+"""the number of a file that was looked for in vain"""
 SCORED = b'"score": '
 
 
@@ -105,13 +107,15 @@ class Ledger:
             with (self.folder / METRICS).open("rb") as file:
                 return self._read_from(file, stamp_of(file.fileno()))
         except OSError:
-            gone = self.file != 0
-            self.file, self.position, self.last, self.scored = 0, 0, {}, {}
+            gone = self.file > 0
+            self.file, self.position, self.last, self.scored = ABSENT, 0, {}, {}
             return [], gone
 
     def _read_from(self, file: Any, stamp: Stamp | None) -> tuple[list[dict[str, Any]], bool]:
         assert stamp is not None
         _, size, number = stamp
+        if self.file == ABSENT:  # all that is in it is new
+            self.file = number
         if number != self.file or size < self.position:
             before, self.file = self.file, number
             self.last, self.scored, self.position = ends_of(file, size)

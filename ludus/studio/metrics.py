@@ -62,7 +62,9 @@ def thinned(columns: Columns, points: int) -> Columns:
 def _ends(name: str, column: Array, first: Array, last: Array, scored: Array) -> Array:
     if name in BESIDE:
         return np.concatenate([column[first], column[last], column[scored]])
-    low, high = np.fmin.reduceat(column, first), np.fmax.reduceat(column, first)
+    rest = column.astype(np.float64)
+    rest[scored] = np.nan  # these lines stay as they are
+    low, high = np.fmin.reduceat(rest, first), np.fmax.reduceat(rest, first)
     falling = column[last] < column[first]
     ends = np.where(falling, high, low), np.where(falling, low, high)
     return np.concatenate([*ends, column[scored]])

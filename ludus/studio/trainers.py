@@ -3,6 +3,7 @@ studio ends none, and a studio that is opened later finds them by what they wrot
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -33,8 +34,8 @@ class Trainers:
     """The trainers of the runs in a folder."""
 
     def __init__(self, out: Path) -> None:
-        self.out, self.lock = out, threading.Lock()
-        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.out, self.lock = out, threading.RLock()
+        self.children: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.asked: dict[tuple[str, int], float] = {}
 
     def begin(self, run: config.Run[Any]) -> Path:
@@ -48,9 +49,9 @@ class Trainers:
         with self.lock:
             self.reap()
             _check_idle(folder)
-            if sum(child.poll() is None for child in self.children.values()) >= MOST_TRAINERS:
+            if len(self.children) >= MOST_TRAINERS:
                 raise Refusal(f"{MOST_TRAINERS} runs train at once already; stop one first", 409)
-            self.children[folder.name] = _launched(folder, steps)
+            self.children.append((folder.name, _launched(folder, steps)))
 
     def tell(self, folder: Path, word: str) -> None:
         """go, pause, step or save: what a living trainer hears between two updates."""
@@ -68,14 +69,15 @@ class Trainers:
         key = (folder.name, trainer["pid"])
         if time.monotonic() - self.asked.get(key, -PATIENCE) >= PATIENCE:
             self.asked[key] = time.monotonic()
-            os.kill(trainer["pid"], signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(trainer["pid"], signal.SIGTERM)
 
     def reap(self) -> None:
         """Take leave of trainers of ours that have ended; one that was stopped before it began has not failed."""
-        for name, child in list(self.children.items()):
-            if child.poll() is None:
-                continue
-            del self.children[name]
+        with self.lock:
+            ended = [one for one in self.children if one[1].poll() is not None]
+            self.children = [one for one in self.children if one not in ended]
+        for name, child in ended:
             trainer = control.trainer_of(self.out / name)
             if child.returncode == -signal.SIGTERM and trainer.get("pid") == child.pid and "since" not in trainer:
                 (self.out / name / control.TRAINER).unlink(missing_ok=True)
@@ -85,8 +87,13 @@ class Trainers:
         self.reap()
         _check_idle(folder, "stop it before it is deleted")
         # Renamed first: a listing never sees half of it.
-        doomed = folder.rename(folder.with_name(f".{folder.name}.deleted"))
+        try:
+            doomed = folder.rename(folder.with_name(f".{folder.name}.{time.time_ns()}.deleted"))
+        except OSError as error:
+            raise Refusal(f'cannot delete "{folder.name}": {error.strerror}', 409) from None
         shutil.rmtree(doomed, ignore_errors=True)
+        for picture in (self.out / ".studio" / "thumbnails").glob(f"{folder.name}@*"):
+            picture.unlink(missing_ok=True)
 
 
 def _check_idle(folder: Path, advice: str = "stop it first") -> None:

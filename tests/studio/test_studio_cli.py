@@ -1,0 +1,85 @@
+"""`ludus studio`: the process itself, how it is opened and how it ends."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from ludus.cli import studio as command
+from ludus.studio.process import StudioProcess
+from ludus.types import LudusError
+
+LUDUS = [sys.executable, "-m", "ludus.cli", "studio", "--no-open"]
+
+
+def test_it_is_closed_and_opened_again_while_its_trainers_go_on(tmp_path):
+    with StudioProcess(tmp_path / "runs") as process:
+        boot = process.get("/api/studio")["boot"]
+        wish = {"game": "tictactoe", "algorithm": "q_learning", "values": {"steps": 10**9, "chunk": 20_000}}
+        name = process.post("/api/runs", wish)["run"]
+        before = process.wait(f"/api/runs/{name}", lambda run: run["steps"] > 0, "it trains")
+        child = process.process
+        process.stop()
+        assert child.returncode in (0, -signal.SIGTERM), "a clean end"
+        process.start()
+        assert process.get("/api/studio")["boot"] != boot
+        after = process.wait(f"/api/runs/{name}", lambda run: run["steps"] > before["steps"], "it goes on")
+        assert after["status"] == "training"
+        process.post(f"/api/runs/{name}/stop")
+        process.wait(f"/api/runs/{name}", lambda run: run["status"] == "stopped", "it stopped")
+
+
+def test_on_the_network_it_wants_a_token(tmp_path):
+    child = subprocess.Popen(
+        [*LUDUS, "--host", "127.0.0.1", "--port", "0", "--out", str(tmp_path), "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = json.loads(child.stdout.readline())["studio"]
+        bare, _, token = address.partition("?token=")
+        assert len(token) >= 32
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{bare}api/studio", timeout=60)
+        assert refused.value.code == 401
+        refused.value.close()
+        request = urllib.request.Request(f"{bare}api/studio", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert json.load(answer)["version"]
+    finally:
+        child.terminate()
+        child.wait(60)
+        child.stdout.close()
+
+
+def test_a_port_that_is_taken_is_told_or_left_out(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(LudusError, match=f"port {port} .* choose another with --port"):
+            command._listen("127.0.0.1", port)
+        monkeypatch.setattr(command, "PORT", port)
+        with command._listen("127.0.0.1", None) as free:
+            assert free.getsockname()[1] > port
+    for wrong in (-1, 70_000):
+        with pytest.raises(LudusError, match="--port"):
+            command._listen("127.0.0.1", wrong)
+    with pytest.raises(LudusError, match="cannot listen"):
+        command._listen("203.0.113.7", None)
+
+
+def test_a_short_token_is_refused(tmp_path):
+    done = subprocess.run([*LUDUS, "--token", "secret", "--out", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 2 and "soon guessed" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_missing_packages_are_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ludus.studio.serving", None)
+    with pytest.raises(LudusError, match=r"pip install 'ludus\[studio\]'"):
+        command._server()
