@@ -11,7 +11,7 @@ export class Finish {
     this.graph = el("div", { class: "graph" });
     this.slider = el("input", { type: "range", min: 0, "aria-label": "Moment of the game", oninput: () => this.#point() });
     this.moment = el("p", { class: "muted small numbers" });
-    this.look = el("button", { class: "button small", type: "button", text: "Look at this moment", onclick: () => this.#open(this.slider.value) });
+    this.look = el("button", { class: "button small", type: "button", text: "See this move", onclick: () => this.#open(this.slider.value) });
     this.save = el("button", { class: "button small", type: "button", text: "Save replay", onclick: () => this.#keep() });
     this.link = el("a", { class: "button small", text: "Open the replay", hidden: true });
     this.course = el("div", { class: "course" }, this.graph, this.slider, this.moment);
