@@ -30,7 +30,7 @@ def test_games_lists_every_game():
 
 
 def test_show_writes_pictures_and_tells_how_it_went(tmp_path):
-    for ending in ("png", "svg", "gif"):
+    for ending in ("png", "webp", "svg", "gif", "mp4"):
         answer = run("show", "car(track=7)", "--seed", "7", "--steps", "30", "--out", str(tmp_path / f"lap.{ending}"))
         assert answer.returncode == 0, answer.stderr
         assert (tmp_path / f"lap.{ending}").stat().st_size > 1000
