@@ -7,7 +7,9 @@ import { label, Panel } from "./panel.js";
 import { button } from "./parts.js";
 
 const FIRST = ["score", "return", "policy_loss", "value_loss", "rate", "undecided", "exploration"];
-export const COLORS = 8;
+const COLORS = 6;
+/** Runs in one chart; beyond six, colours come again in another stroke. */
+export const MOST_RUNS = 8;
 
 let library;
 
@@ -51,7 +53,7 @@ export class Board {
   }
 
   color(place) {
-    return getComputedStyle(this.grid).getPropertyValue(`--run-${place % COLORS}`).trim();
+    return getComputedStyle(this.grid).getPropertyValue(`--series-${(place % COLORS) + 1}`).trim();
   }
 
   /** The same from left to right for all panels, whatever they measure, so that one looks straight down. */

@@ -82,7 +82,7 @@ export async function deleteRuns(runs) {
 export async function evaluate(run, place) {
   const typed = await ask(`Evaluate ${run.name}`, {
     games: { label: "Games", control: el("input", { value: "400", inputmode: "numeric", required: true }) },
-    against: { label: "Against", control: el("input", { value: "random" }), help: "An agent, such as random, perfect or run:NAME; of no matter where one plays alone." },
+    against: { label: "Against", control: el("input", { value: "random" }), help: "An agent such as random or perfect; nobody where one plays alone." },
   }, "Evaluate");
   if (!typed) return;
   await attempt(async () => {

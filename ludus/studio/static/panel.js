@@ -8,6 +8,9 @@ const LABELS = {
   rate: "Speed, steps a second", undecided: "Undecidedness (entropy)", kl: "Change of policy (KL)",
   return: "Return while learning", explained: "Variance the critic explains", entropy: "Weight of entropy",
 };
+const MARKS = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+/** Steps of an axis of time that are round for those who read minutes and hours. */
+const TIMES = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800];
 const ENDS = ["score_low", "score_high"];
 const DASHES = { solid: [], dashed: [8, 5], dotted: [2, 4] };
 const ZOOMS = { "+": [0.25, -0.25], "=": [0.25, -0.25], "-": [-0.5, 0.5], ArrowLeft: [-0.2, -0.2], ArrowRight: [0.2, 0.2], 0: null };
@@ -93,9 +96,10 @@ export class Panel {
     const style = getComputedStyle(this.plot);
     const [stroke, line] = ["--muted", "--line"].map((token) => style.getPropertyValue(token).trim());
     const shared = { stroke, font: "12px system-ui, sans-serif", grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1, size: 4 } };
-    const across = this.board.axis === "seconds" ? duration : number;
+    const down = (mark) => MARKS.format(mark).replace("-", "−");
+    const across = this.board.axis === "seconds" ? { incrs: TIMES, values: (_, marks) => marks.map(duration) } : { values: (_, marks) => marks.map(down) };
     const wide = (_, words) => 22 + 7 * Math.max(2, ...(words ?? []).map((word) => word.length));
-    return [{ ...shared, size: 32, space: 70, values: (_, marks) => marks.map(across) }, { ...shared, size: wide, space: 36, values: (_, marks) => marks.map(number) }];
+    return [{ ...shared, size: 32, space: 70, ...across }, { ...shared, size: wide, space: 36, values: (_, marks) => marks.map(down) }];
   }
 
   #select(chart) {

@@ -1,6 +1,6 @@
 // Pieces that several views are made of: addresses, buttons, sections, tables that narrow pages can hold.
 
-import { el } from "./dom.js";
+import { el, replace } from "./dom.js";
 
 /** "#/run/car-0001", and "/api/runs/car-0001". */
 export const to = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
@@ -37,6 +37,17 @@ export function cell(label, ...parts) {
 export const rowHead = (...parts) => el("th", { scope: "row" }, parts);
 const side = (label) => (label.startsWith(">") ? "number" : "");
 const bare = (label) => label.replace(/^>/, "");
+
+/** Draw a part anew without taking the keyboard away: the focus stays with the control of the same name, or near it. */
+export function redraw(place, ...children) {
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  replace(place, ...children);
+  if (held === null) return;
+  const controls = [...place.querySelectorAll("a, button:enabled, input, select")];
+  (controls.find((node) => nameOf(node) === held) ?? controls[0])?.focus();
+}
+
+const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
 /** A moment as the server tells it, in seconds since 1970 or as an ISO date, in the words of the reader's place. */
 export function moment(created) {

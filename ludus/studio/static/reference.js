@@ -7,29 +7,29 @@ import { rowHead, table } from "./parts.js";
 const METHODS = ["get", "post", "patch", "put", "delete"];
 
 const SENT = [
-  ["watch, leave", '{"do": "watch", "room": id}', "frames and state of a room begin or end to arrive"],
-  ["follow, unfollow", '{"do": "follow", "run": name}', "the lines of metrics that a run writes"],
-  ["list", '{"do": "list"}', "a message whenever the list of runs changes"],
-  ["act", '{"do": "act", "room": id, "action": 4, "move": 7}', "a move; it counts only if the room has made that many moves"],
-  ["undo, hint, tick", '{"do": "hint", "room": id}', "take a move back, ask for advice, one step while paused"],
-  ["again", '{"do": "again", "room": id, "seed": 3}', "a new game, with this seed if one is given"],
-  ["set", '{"do": "set", "room": id, "speed": 2, "paused": true}', "speed, paused, cars, ghost, imagine, seats"],
-  ["wheel, steer", '{"do": "steer", "room": id, "action": [0.2, 1]}', "who drives, and how a person steers"],
+  ["watch, leave", '{"do": "watch", "room": id}', "frames and state of a room"],
+  ["follow, unfollow", '{"do": "follow", "run": name}', "the metrics that a run writes"],
+  ["list", '{"do": "list"}', "whenever the list of runs changes"],
+  ["act", '{"do": "act", "room": id, "action": 4, "move": 7}', "a move, if so many were made before it"],
+  ["undo, hint, tick", '{"do": "hint", "room": id}', "a move back, advice, one step while paused"],
+  ["again", '{"do": "again", "room": id, "seed": 3}', "a new game; a seed may be given"],
+  ["set", '{"do": "set", "room": id, "speed": 2}', "speed, paused, cars, ghost, imagine, seats"],
+  ["wheel, steer", '{"do": "steer", "room": id, "action": [0.2, 1]}', "who drives, and how a person does"],
 ];
 const HEARD = [
   ["hello", "boot and version of the server"],
-  ["room", "everything about a room but its picture: whose turn it is, legal moves, thoughts, result"],
+  ["room", "all of a room but its picture: whose turn, legal moves, thoughts, result"],
   ["run", "the summary of a run and its new lines of metrics, at most four a second"],
-  ["runs", "the list of runs has changed: fetch it again"],
+  ["runs", "the list of runs has changed"],
   ["error", "a sentence"],
-  ["binary", "a frame: the shapes of the game's own picture, whole or only what has changed"],
+  ["binary", "a frame: the shapes of the picture, all or those that changed"],
 ];
 const CLASSIC = [
-  ["GET /video_feed", "the car as a stream of pictures (multipart JPEG)"],
+  ["/video_feed", "the car as a stream of pictures (multipart)"],
   ["/start, /stop, /reset", "let the car drive, hold it, put it at the start"],
   ["/toggle_control, /control", "who drives, and steering by a person"],
-  ["/stats", "how it drives, as numbers"],
-  ["/save_model, /load_model?file=, /list_models", "keep the agent, take another one, and which there are"],
+  ["/stats", "how it drives"],
+  ["/save_model, /load_model?file=, /list_models", "keep the agent, take another one, which there are"],
 ];
 
 function operations(api) {

@@ -160,7 +160,7 @@ class Player {
   #heading() {
     const { name, game, agents } = this.replay;
     return el("div", { class: "run-head" },
-      el("div", {}, el("h1", { text: agents.join(" against ") }), el("p", { class: "muted", text: `${game} · ${name} · ${result(this.replay)}` })),
+      el("div", {}, el("h1", { text: `${game}: ${agents.join(" against ")}` }), el("p", { class: "muted", text: `${name} · ${result(this.replay)}` })),
       el("div", { class: "toolbar" },
         button("Copy a link to this moment", () => this.#share()),
         button("Delete", async () => (await deleted(this.replay)) && (location.hash = "#/replays"), "quiet")));

@@ -7,7 +7,7 @@ import { attempt, deleteRuns, evaluate, moreSteps, rename } from "./dialogs.js";
 import { count, duration, el, number, percent, replace, toast } from "./dom.js";
 import { fieldLabel, typed } from "./form.js";
 import { History } from "./history.js";
-import { api, button, to } from "./parts.js";
+import { api, button, redraw, to } from "./parts.js";
 import { Watching } from "./watching.js";
 import { wire } from "./wire.js";
 
@@ -41,10 +41,10 @@ class RunPage {
     this.path = api("runs", name);
     this.head = el("header", { class: "run-head" });
     this.alert = el("div", { role: "alert" });
-    this.facts = el("div", { class: "run-facts" });
+    this.facts = el("div");
     this.controls = el("div", { class: "toolbar", role: "group", "aria-label": "Training" });
-    this.jobs = el("div", {});
-    this.charts = el("div", { class: "run-charts" });
+    this.jobs = el("div");
+    this.charts = el("div");
     this.side = el("aside", { class: "run-side", "aria-label": "The agent" });
     this.checkpoints = el("section", { class: "panel", "aria-labelledby": "checkpoints" });
     this.settings = el("details", { class: "panel fold" });
@@ -62,7 +62,7 @@ class RunPage {
     this.board = new Board(this.charts, [new History(this.name, metrics)]);
     this.board.tools.append(el("a", { class: "button quiet small", href: `${this.path}/metrics.csv`, download: `${this.name}.csv`, text: "CSV" }));
     this.stop = wire.follow(this.name, (message) => this.#heard(message));
-    this.clock = setInterval(() => this.#readLog(), 2500);
+    this.clock = setInterval(() => this.#look(), 3000);
     await this.board.open();
   }
 
@@ -75,46 +75,44 @@ class RunPage {
 
   #heard({ summary, lines }) {
     this.board.append(this.name, lines);
-    const before = this.run;
-    this.run = { ...before, ...summary, checkpoints: before.checkpoints };
-    this.#showState(before.status !== summary.status);
-    if (summary.checkpoints !== before.checkpoints.length || summary.steps >= summary.of) this.#refresh();
+    const more = summary.checkpoints !== this.run.checkpoints.length;
+    this.#take({ ...this.run, ...summary, checkpoints: this.run.checkpoints });
+    if (more || !ALIVE.includes(summary.status)) this.#refresh();
   }
 
-  /** Checkpoints rotate, so their number alone does not tell that there are new ones. */
+  /** Older checkpoints make room for newer ones, so their number alone does not tell that there are others. */
+  #look() {
+    this.#readLog();
+    if (ALIVE.includes(this.run.status)) this.#refresh();
+  }
+
   async #refresh() {
-    if (this.fetching) return;
-    this.fetching = true;
-    try {
-      this.#take(await get(this.path));
-    } finally {
-      // A fast run saves often; looking once a second is enough.
-      setTimeout(() => (this.fetching = false), 1000);
-    }
+    this.#take(await get(this.path).catch(() => this.run));
   }
 
+  /** Show a run as it stands now, drawing anew only what has changed. */
   #take(run) {
+    const before = this.run;
     this.run = run;
-    this.#showState(true);
-    replace(this.checkpoints, el("h2", { id: "checkpoints", text: "Checkpoints" }), checkpointTable(run));
+    const changed = (facts) => !before || JSON.stringify(facts(before)) !== JSON.stringify(facts(run));
+    if (changed(({ title: name, tags, status, sentence }) => [name, tags, status, sentence])) this.#showStatus();
+    if (changed(({ checkpoints }) => checkpoints)) redraw(this.checkpoints, el("h2", { id: "checkpoints", text: "Checkpoints" }), checkpointTable(run));
+    this.#showFacts();
   }
 
-  #showState(changed) {
-    if (changed) {
-      this.#showHead();
-      this.#showFailure();
-      this.#showControls();
-      this.#readLog();
-    }
-    this.#showFacts();
+  #showStatus() {
+    this.#showHead();
+    this.#showFailure();
+    this.#showControls();
+    this.#readLog();
   }
 
   #showHead() {
     const { run } = this;
     const again = `${to("train", run.game.split("(")[0])}?from=${encodeURIComponent(run.name)}`;
-    replace(this.head,
+    redraw(this.head,
       el("div", {}, el("h1", {}, run.title || run.name, " ", badge(run.status)),
-        el("p", { class: "muted" }, run.title ? `${run.name} · ` : "", `${run.game} · ${run.algorithm}`, ...run.tags.map((tag) => el("span", { class: "badge plain tag", text: tag })))),
+        el("p", { class: "muted" }, el("span", { text: [run.title && run.name, run.game, run.algorithm].filter(Boolean).join(" · ") }), run.tags.map((tag) => el("span", { class: "badge plain tag", text: tag })))),
       el("div", { class: "toolbar" },
         button("Title and tags", async () => (await rename(run)) && this.#refresh(), "quiet small"),
         button("Evaluate", () => evaluate(run, this.jobs), "quiet small", { disabled: !run.checkpoints.length }),
@@ -125,7 +123,7 @@ class RunPage {
   #showFailure() {
     const { status, sentence, checkpoints } = this.run;
     if (status !== "failed") return void replace(this.alert);
-    const advice = checkpoints.length ? "Resume goes on from the newest checkpoint; or train anew with other settings. The log below has all that was said." : "Nothing was saved yet: mend what is said here, then start it again, or train anew with other settings. The log below has all that was said.";
+    const advice = `${checkpoints.length ? "Resume goes on from the newest checkpoint" : "Nothing was saved yet; mend what is said here and resume"}, or train anew with other settings. The log below has all that was said.`;
     replace(this.alert, el("div", { class: "panel failure" }, el("h2", { text: "The training failed" }), el("p", { text: sentence ?? "It ended without a word." }), el("p", { class: "muted", text: advice })));
     this.logFold.open = true;
   }
@@ -147,14 +145,11 @@ class RunPage {
   }
 
   #showControls() {
-    const held = document.activeElement?.dataset?.verb;
-    replace(this.controls, CONTROLS.map(({ verb, text, when, hint }) => {
+    redraw(this.controls, CONTROLS.map(({ verb, text, when, hint }) => {
       const fits = when.includes(this.run.status);
       const kind = fits && ["resume", "pause"].includes(verb) ? "primary" : "";
-      return button(text(this.run), () => this.#command(verb), kind, { title: hint, disabled: !fits, dataset: { verb } });
+      return button(text(this.run), () => this.#command(verb), kind, { title: hint, disabled: !fits });
     }));
-    // What is pressed by keyboard is redrawn under the finger; the focus stays among the controls.
-    if (held) (this.controls.querySelector(`[data-verb=${held}]:enabled`) ?? this.controls.querySelector("button:enabled"))?.focus();
   }
 
   async #command(verb) {

@@ -1,11 +1,11 @@
 // All runs: found by words, game, status or tag, sorted, compared, named, evaluated, deleted; and agents brought in.
 
 import { ApiError, get } from "./api.js";
-import { COLORS } from "./charts.js";
+import { MOST_RUNS } from "./charts.js";
 import { Comparison } from "./comparison.js";
 import { addTag, attempt, deleteRuns, evaluate, rename } from "./dialogs.js";
 import { count, duration, el, field, number, percent, replace, select, toast } from "./dom.js";
-import { button, cell, emptiness, rowHead, table, to } from "./parts.js";
+import { button, cell, emptiness, redraw, rowHead, table, to } from "./parts.js";
 import { badge } from "./run.js";
 import { wire } from "./wire.js";
 
@@ -19,7 +19,7 @@ const COLUMNS = [
 
 export async function view(root, { compare }) {
   const page = new RunsPage(root);
-  await page.open(compare ? compare.split(",").slice(0, COLORS) : []);
+  await page.open(compare ? compare.split(",").slice(0, MOST_RUNS) : []);
   return () => page.close();
 }
 
@@ -30,8 +30,8 @@ class RunsPage {
     this.sorting = { key: "name", down: true };
     this.filter = { words: "", game: "", status: "", tag: "" };
     this.tools = el("div", { class: "toolbar selection", role: "group", "aria-label": "Chosen runs" });
-    this.jobs = el("div", {});
-    this.list = el("div", {});
+    this.jobs = el("div");
+    this.list = el("div");
     this.filters = el("div", { class: "filters", role: "search", "aria-label": "Runs" });
     this.comparison = new Comparison();
     root.append(
@@ -96,26 +96,23 @@ class RunsPage {
 
   #show() {
     this.#showTools();
-    const focus = document.activeElement?.dataset?.keep;
     const visible = this.#visible();
     this.filters.hidden = this.runs.length === 0;
     if (!this.runs.length) replace(this.list, emptiness("No runs yet", "Train an agent, and watch it learn.", "#/train", "Train an agent"));
     else if (!visible.length) replace(this.list, el("p", { class: "empty", text: "No run is like that." }));
-    else replace(this.list, el("div", { class: "panel flush" }, table("Runs", this.#heads(visible), visible.map((run) => this.#row(run)), "stacked")));
-    if (focus) [...this.list.querySelectorAll("[data-keep]")].find((node) => node.dataset.keep === focus)?.focus();
+    else redraw(this.list, el("div", { class: "panel flush" }, table("Runs", this.#heads(visible), visible.map((run) => this.#row(run)), "stacked")));
   }
 
   #heads(visible) {
-    const all = el("input", { type: "checkbox", "aria-label": "Choose all runs", checked: visible.every((run) => this.chosen.has(run.name)), dataset: { keep: "all" }, onchange: (event) => this.#choose(visible, event.target.checked) });
+    const all = el("input", { type: "checkbox", "aria-label": "Choose all runs", checked: visible.every((run) => this.chosen.has(run.name)), onchange: (event) => this.#choose(visible, event.target.checked) });
     return [el("td", { class: "pick" }, all, el("span", { class: "narrow", "aria-hidden": "true", text: "all" })), ...COLUMNS.map(({ key, text, number: right }) => {
-      const here = this.sorting.key === key;
-      const order = here ? (this.sorting.down ? "descending" : "ascending") : undefined;
-      return el("th", { scope: "col", class: right ? "number" : "", "aria-sort": order }, el("button", { class: "sort", type: "button", dataset: { keep: `sort ${key}` }, onclick: () => this.#sort(key) }, text, el("span", { "aria-hidden": "true", text: here ? (this.sorting.down ? " ↓" : " ↑") : "" })));
+      const order = this.sorting.key !== key ? undefined : this.sorting.down ? "descending" : "ascending";
+      return el("th", { scope: "col", class: right ? "number" : "", "aria-sort": order }, el("button", { class: "sort", type: "button", onclick: () => this.#sort(key), text }));
     })];
   }
 
   #row(run) {
-    const pick = el("input", { type: "checkbox", "aria-label": `Choose ${run.name}`, checked: this.chosen.has(run.name), dataset: { keep: run.name }, onchange: (event) => this.#choose([run], event.target.checked) });
+    const pick = el("input", { type: "checkbox", "aria-label": `Choose ${run.name}`, checked: this.chosen.has(run.name), onchange: (event) => this.#choose([run], event.target.checked) });
     const spread = run.low == null || run.high == null ? null : el("small", { text: `${number(run.low)} to ${number(run.high)}` });
     return el("tr", { class: this.chosen.has(run.name) ? "chosen" : "" },
       el("td", { class: "pick" }, pick),
@@ -136,9 +133,9 @@ class RunsPage {
     const tool = (text, fits, onclick) => button(text, onclick, "small", { disabled: !fits });
     const then = (work) => async () => (await work()) && this.#fetch();
     this.tools.hidden = this.runs.length === 0;
-    replace(this.tools,
+    redraw(this.tools,
       el("span", { class: "muted", role: "status", text: chosen.length ? `${count(chosen.length, "run")} chosen` : "Choose runs to compare, name or delete them" }),
-      tool("Compare", chosen.length > 1 && chosen.length <= COLORS, () => attempt(() => this.#compare())),
+      tool("Compare", chosen.length > 1 && chosen.length <= MOST_RUNS, () => attempt(() => this.#compare())),
       tool("Evaluate", chosen.length === 1 && chosen[0].checkpoints > 0, () => evaluate(chosen[0], this.jobs)),
       tool("Rename", chosen.length === 1, then(() => rename(chosen[0]))),
       tool("Tag", chosen.length > 0, then(() => addTag(chosen))),

@@ -21,10 +21,10 @@ function chooser(games) {
     el("a", { class: "card game-card", href: to("train", game.name) },
       el("img", { src: game.picture, alt: "", width: 320, height: 240, loading: "lazy" }),
       el("span", { class: "card-text" }, el("strong", { text: game.title }), el("span", { class: "muted", text: game.summary }),
-        el("span", { class: "muted small", text: game.algorithms.join(", ") }))));
+        el("small", { text: game.algorithms.length > 3 ? count(game.algorithms.length, "algorithm") : game.algorithms.map((name) => name.replaceAll("_", " ")).join(", ") }))));
   return [
     el("h1", { text: "Train an agent" }),
-    el("p", { class: "lead muted", text: "Choose what it shall learn to play. Every game comes with settings that are known to work." }),
+    el("p", { class: "muted", text: "Choose what it shall learn to play. Every game comes with settings that are known to work." }),
     el("div", { class: "grid game-grid" }, ...cards),
   ];
 }
