@@ -70,8 +70,15 @@ async def serve(websocket: WebSocket, studio: Studio) -> None:
         _open_sockets.discard(id(page))
         page.leave_all()
         for task in tasks:
+            task.add_done_callback(_let_rest)
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.wait(tasks)
+
+
+def _let_rest(task: asyncio.Task[None]) -> None:
+    """The first end of a page is the one that counts; what its other tasks say then is not logged."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _close(websocket: WebSocket, error: BaseException | None) -> None:
@@ -116,7 +123,7 @@ class Watcher:
         """The state before the picture: it says whose picture it is."""
         state, self.state = self.state, None
         if state:
-            await websocket.send_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+            await websocket.send_text(_text(state))
         frame, self.frame = self.frame, None
         if frame:
             message, self.seen = frame.after(self.seen), frame.number
@@ -158,9 +165,11 @@ class Page:
     async def hear(self, message: dict[str, Any]) -> None:
         """Do what a message says; what cannot be done is answered with a sentence."""
         do, room, run = message.get("do"), message.get("room"), message.get("run")
+        if not isinstance(do, str):
+            raise Malformed(f'a message says what to do as "do", not {do!r:.40}')
         try:
             if do in FIELDS or do in ("watch", "leave"):
-                await self._in_room(str(do), _name(room, "room"), message)
+                await self._in_room(do, _name(room, "room"), message)
             elif do in ("follow", "unfollow"):
                 self._follow(_name(run, "run"), do == "follow")
             elif do == "list":
@@ -187,8 +196,6 @@ class Page:
         error = None if done.cancelled() else done.exception()
         if isinstance(error, LudusError):
             watcher.told({"kind": "error", "sentence": str(error), "room": watcher.room.id})
-        elif error is not None:
-            watcher.told({"kind": "error", "sentence": "that went wrong inside the room", "room": watcher.room.id})
 
     async def _watch(self, name: str) -> None:
         """Watch a room; a room that is watched already tells everything once more."""
@@ -253,8 +260,7 @@ class Page:
             await self._work.wait()
             self._work.clear()
             while self._waiting:
-                text = json.dumps(self._waiting.popleft(), ensure_ascii=False, separators=(",", ":"))
-                await self.websocket.send_text(text)
+                await self.websocket.send_text(_text(self._waiting.popleft()))
             for watcher in list(self.watchers.values()):
                 await watcher.send(self.websocket)
 
@@ -270,6 +276,11 @@ def parsed(text: str | None) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise Malformed(f"a message is a JSON object of at most {LONGEST} bytes")
     return message
+
+
+def _text(message: dict[str, Any]) -> str:
+    """JSON in ASCII: a page may have named things by halves of letters, which no UTF-8 can hold."""
+    return json.dumps(message, separators=(",", ":"))
 
 
 def _no_constant(word: str) -> None:

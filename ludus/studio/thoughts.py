@@ -114,7 +114,7 @@ def by_values(name: str, values: Array, seat: int, spec: Spec) -> Thoughts:
         worth = [-best / max(spec.seats - 1, 1)] * spec.seats
     worth[seat] = best
     known = spec.seats == 1 or spec.zero_sum
-    order = np.argsort(-values)[:SHOWN]
+    order = np.argsort(-values, kind="stable")[:SHOWN]
     moves = {int(action): float(values[action]) for action in order if np.isfinite(values[action])}
     return Thoughts(name, worth if known else None, moves, VALUE)
 
@@ -122,7 +122,11 @@ def by_values(name: str, values: Array, seat: int, spec: Spec) -> Thoughts:
 def likeliest(chances: Array, mask: Array) -> dict[int, float]:
     """The moves that are worth a word, the likeliest first."""
     legal = np.where(mask, chances, 0.0)
-    return {int(action): float(legal[action]) for action in np.argsort(-legal)[:SHOWN] if legal[action] >= LEAST}
+    return {
+        int(action): float(legal[action])
+        for action in np.argsort(-legal, kind="stable")[:SHOWN]
+        if legal[action] >= LEAST
+    }
 
 
 def _tictactoe(name: str, step: Step, spec: Spec) -> Thoughts:

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -398,15 +399,15 @@ def test_a_ghost_drives_the_last_lap(rooms):
     room, _ = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
     do(room, do="set", paused=True, ghost=True)
     before = len(wire.decode(room.frame()).shapes)
-    while not room._stage.ghost.last:
+    while not room.stage.ghost.last:
         do(room, do="tick")
         assert room.state()["move"] < 1000
-    lap = room._stage.ghost.last
+    lap = room.stage.ghost.last
     do(room, do="tick")
     shapes = wire.decode(room.frame()).shapes
     assert len(shapes) == before + 2
     ghost = shapes[before]
-    state = lap[len(room._stage.ghost.lap)]
+    state = lap[len(room.stage.ghost.lap)]
     assert (float(ghost["x"]) + 12, float(ghost["y"]) + 7) == (
         pytest.approx(state["x"][0], abs=0.1),
         pytest.approx(state["y"][0], abs=0.1),
@@ -466,3 +467,61 @@ def test_a_room_wants_the_right_number_of_seats(rooms):
     ]:  # fmt: skip
         with pytest.raises(LudusError, match=words):
             rooms.create(game, seats, cars=cars)
+
+
+class Dreamer:
+    """Drives by hand-made rules, and believes that it will go straight on at full speed, seeing nothing near."""
+
+    def __init__(self, agent):
+        self.agent, self.asked = agent, 0
+
+    def memory(self, rows):
+        return ()
+
+    def act(self, params, memory, step, key):
+        return self.agent.act(params, memory, step, key)
+
+    def imagine(self, params, step, horizon, key=0):
+        self.asked += 1
+        assert step.seat.shape == (1,)
+        return SimpleNamespace(observations=np.ones((horizon + 1, 1, 6)), actions=np.zeros((horizon, 1, 2)))
+
+
+def test_imagined_against_real(rooms, monkeypatch):
+    dreamer = Dreamer(agents.load("scripted", "car"))
+    monkeypatch.setattr(rooms.shelf, "agent", lambda name, game: (dreamer, ()))
+    room, _ = watch(rooms, "car(track=3, obstacles=0)", ["dreamer"])
+    assert room.state()["can"]["imagine"]
+    do(room, do="set", paused=True)
+    before, moves = len(wire.decode(room.frame()).shapes), room.state()["move"]
+    do(room, do="set", imagine=True)
+    for _ in range(21):
+        do(room, do="tick")
+    imagination = room.stage.imagination
+    assert dreamer.asked == 1 and len(imagination.real) == 21 and room.state()["move"] == moves + 21
+    extra = wire.decode(room.frame()).shapes[before:]
+    assert len(extra) == 20 + 5 * 5 + 20  # the way that was imagined, tips of rays at every fourth step, the real way
+    lengths = np.hypot(extra["w"] - extra["x"], extra["h"] - extra["y"])[:20]
+    assert lengths == pytest.approx(np.full(20, 5.0), abs=0.1)
+    do(room, do="tick")
+    assert dreamer.asked == 2 and len(room.stage.imagination.real) == 1
+    do(room, do="set", imagine=False)
+    assert len(wire.decode(room.frame()).shapes) == before
+
+
+def test_settings_do_not_make_an_agent_decide_twice(rooms, monkeypatch):
+    """What has a memory would remember the position twice."""
+    room, listener = watch(rooms, "tictactoe", ["perfect", "perfect"])
+    do(room, do="set", paused=True)
+    listener.until(lambda state: state["paused"] and state["thoughts"])
+    plan = room.plan
+    do(room, do="set", speed=2.0)
+    assert room.plan is plan is not None
+
+
+def test_commands_wait_until_the_game_is_open(rooms):
+    room = rooms.create("tictactoe", ["person", "perfect"])
+    do(room, do="act", action=4, move=0)
+    assert room.state()["moves"] == ["b2"]
+    other = rooms.create("tictactoe", ["person", "perfect"])
+    assert len(other.shapes()) > 4 and other.replay().ending == "open"

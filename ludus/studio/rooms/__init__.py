@@ -26,7 +26,7 @@ class Rooms:
     def __init__(self, out: Path, shelf: Shelf) -> None:
         self.folder, self.shelf = out / ".studio" / "rooms", shelf
         self._open: dict[str, Room] = {}
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
         self._numbers = itertools.count()
 
     def create(self, game: str, seats: Sequence[str], seed: int | None = None, cars: int = 1) -> Room:
@@ -39,19 +39,20 @@ class Rooms:
 
     def get(self, identity: str) -> Room:
         """The room of this name, also if another server opened it; it may take a moment, so not in an event loop."""
-        with self._lock:
-            if identity in self._open:
-                return self._open[identity]
-            kept = keeping.read(keeping.path_of(self.folder, identity))
-            return self._enter(identity, Table(kept.game, kept.seats, kept.seed, kept.cars, self.shelf), kept)
+        if identity in self._open:
+            return self._open[identity]
+        kept = keeping.read(keeping.path_of(self.folder, identity))
+        return self._enter(identity, Table(kept.game, kept.seats, kept.seed, kept.cars, self.shelf), kept)
 
     def _enter(self, identity: str, table: Table, kept: keeping.Kept | None) -> Room:
+        """The new room, or the one of this name that somebody else has just opened."""
         with self._lock:
-            self._make_place()
-            room = Room(identity, self._number(), table, keeping.path_of(self.folder, identity), kept)
-            self._open[identity] = room
-        room.start()
-        return room
+            if identity not in self._open:
+                self._make_place()
+                path = keeping.path_of(self.folder, identity)
+                self._open[identity] = Room(identity, self._number(), table, path, kept)
+                self._open[identity].start()
+            return self._open[identity]
 
     def _make_place(self) -> None:
         """The room that nobody has watched for longest goes, if there are too many."""
@@ -61,7 +62,8 @@ class Rooms:
                 raise LudusError(f"there are {MOST_ROOMS} rooms and all are watched; leave one of them first")
             oldest = min(unwatched, key=lambda room: room.unwatched_since)
             del self._open[oldest.id]
-            oldest.close()
+            # Not here: it may be deep in thought, and everybody else would wait for it.
+            threading.Thread(target=oldest.close, name=f"close-{oldest.id}", daemon=True).start()
 
     def _number(self) -> int:
         """A number that no open room has."""

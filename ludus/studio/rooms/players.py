@@ -75,8 +75,7 @@ def best_adviser(pool: AnyPool) -> str | None:
 
 def shipped(game: str) -> list[str]:
     """The agent that was trained and comes with the package, if there is one."""
-    find = getattr(agents, "shipped", None)
-    return ["trained"] if find and find(game) is not None else []
+    return ["trained"] if agents.shipped(game) is not None else []
 
 
 def is_run(name: str) -> bool:

@@ -7,6 +7,7 @@ finding a room again after a restart and keeping a replay are the same thing: pl
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -230,12 +231,17 @@ class Table:
     def _record(self, acting: list[int], action: Array) -> None:
         if self.moves < MOST_STEPS:
             self.actions.append(action.tolist())
-        if self.continuous:
+        if self.continuous or self.moves >= MOST_STEPS:
             return
         names = [self.pool.action_name(int(one)) for one in np.atleast_1d(action)]
         self.names.append(" / ".join(names))
         self.history.append(None)
         self.last = {"seat": acting[0], "action": int(np.atleast_1d(action)[0]), "name": names[0]}
+
+    def judge(self, value: float) -> None:
+        """Remember what the position after the last move is worth to seat 0."""
+        if self.history and len(self.history) == self.moves and math.isfinite(value):
+            self.history[-1] = round(value, 4)
 
     def undo(self) -> None:
         """Back to the last decision of a person."""
