@@ -52,6 +52,7 @@ def open_page(browser, studio):
         page.set_default_timeout(1000 * PATIENCE)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("response", lambda answer: complaints.append(answer.url) if answer.status >= 400 else None)
         page.goto(f"{studio.url}/{route}")
         return page
 

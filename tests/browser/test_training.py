@@ -13,9 +13,10 @@ def start(page, studio, game, algorithm, **settings):
     """Fill in the form of a game and start; the name of the run is told."""
     page.goto(f"{studio.url}/#/train/{game}")
     page.get_by_label("Algorithm").select_option(algorithm)
-    expect(page.get_by_label("Steps")).to_be_visible()
+    page.wait_for_load_state("networkidle")  # the form is built anew for the algorithm
+    expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
     for label, value in settings.items():
-        page.get_by_label(label, exact=True).fill(value)
+        page.get_by_role("textbox", name=label, exact=True).fill(value)
     page.get_by_role("button", name="Start training").click()
     page.wait_for_url(re.compile(r"#/run/"))
     return page.url.rpartition("/")[2]
@@ -42,7 +43,7 @@ def test_the_car_learns_while_one_watches(page, studio):
     studio.wait(f"/api/runs/{name}", lambda run: run["steps"] > first and run["score"] > 10, "it makes laps", 300)
     expect(page.locator("[aria-label*=core]").first).not_to_have_attribute("aria-label", drawn)
     room = rooms.go(page, studio, f"watch/car?agent=run:{name}")
-    page.get_by_label("Speed").first.select_option("8")
+    page.get_by_role("combobox", name="Speed").select_option("8")
     rooms.wait(studio, room, lambda now: re.search(r"lap [1-9]", now["words"]), "the car has lapped")
 
 
@@ -84,7 +85,7 @@ def test_runs_can_be_compared_named_and_deleted(page, studio):
     for name in names:
         page.get_by_role("checkbox", name=re.compile(name)).check()
     page.get_by_role("button", name=re.compile("Compare")).click()
-    expect(page.get_by_text("Seed", exact=True).last).to_be_visible()
+    expect(page.get_by_role("rowheader", name="seed", exact=True)).to_be_visible()
     page.goto(f"{studio.url}/#/run/{names[1]}")
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("Delete")).click()
