@@ -95,6 +95,7 @@ def tick(room: Room, who: Listener | None) -> None:
             room.ponder()
         assert room.plan
         room.play(room.plan)
+    room.tell(urgent=True)
 
 
 def wheel(room: Room, who: Listener | None, hands: str) -> None:
