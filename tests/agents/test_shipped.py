@@ -1,0 +1,64 @@
+"""The trained agents that come with ludus: small, found by the word `trained`, and able to play."""
+
+import pkgutil
+
+import pytest
+
+from ludus import agents, checkpoint, evaluate, games
+from ludus.pool import Pool
+from ludus.types import LudusError
+
+BARS = {
+    "tictactoe": 0.7, "connect4": 0.7, "goofspiel": 0.4, "car": 50.0, "cartpole": 450.0, "recall": 0.9, "lair": 0.9,
+    "balatro": 1.5 / 108,
+}  # fmt: skip
+"""what each gets at least, of random players or alone; they do better"""
+LARGEST = 1_500_000
+
+
+def bundled():
+    return [module.name for module in pkgutil.iter_modules(games.__path__)]
+
+
+def test_every_game_has_one():
+    assert set(BARS) == set(bundled()) == {path.name for path in agents.SHIPPED.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_it_is_small_and_fits_the_game(name):
+    folder = agents.shipped(name)
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "params.safetensors"]
+    assert sum(path.stat().st_size for path in folder.iterdir()) < LARGEST
+    stored = checkpoint.load(folder)
+    checkpoint.check_game(stored, games.load(name))
+    assert stored.manifest.score is not None
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_it_plays(name):
+    agent = agents.load("trained", name)
+    spec = games.load(name).spec
+    if spec.seats == 1:
+        got = evaluate.score(name, agent, agent.init(spec, 0), 24, seed=3).interval.estimate
+    else:
+        opponent = agents.load("random", name)
+        players = [(agent, agent.init(spec, 0)), (opponent, opponent.init(spec, 0))]
+        got = evaluate.match(name, players, 100, seed=3).interval.estimate
+    assert got > BARS[name]
+
+
+def test_it_plays_the_same_game_with_other_parameters():
+    agent = agents.load("trained", "car(track=7, obstacles=2)")
+    pool = Pool("car(track=7, obstacles=2)", 2, 1, threads=1)
+    decision, _ = agent.act(agent.init(pool.spec, 0), agent.memory(2), pool.step, 0)
+    pool.advance(decision.action)
+
+
+def test_it_is_not_the_best_which_needs_no_training():
+    assert all("trained" not in agents.kinds_for(name) for name in bundled())
+
+
+def test_a_game_without_one_says_so():
+    assert agents.shipped("gymnasium:CartPole-v1") is None and agents.shipped("pig") is None
+    with pytest.raises(LudusError, match="no trained agent comes with ludus for pig; make one: ludus train pig"):
+        agents.load("trained", "pig")
