@@ -2,7 +2,7 @@
 
     python benchmarks/ship.py                    # all of them, about an hour on two cores
     python benchmarks/ship.py cartpole lair      # only these
-    python benchmarks/ship.py car --run runs/car-0007   # that run's best checkpoint instead of training
+    python benchmarks/ship.py car --run runs/car-0007   # that run's best checkpoint instead of training, or this one
 
 An agent in the package is replaced only when its successor is there.
 """
@@ -28,7 +28,9 @@ ALGORITHMS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*", choices=[*ALGORITHMS, []], default=[])
-    parser.add_argument("--run", type=pathlib.Path, help="the folder of a run of the one game given")
+    parser.add_argument(
+        "--run", type=pathlib.Path, help="the folder of a run of the one game given, or of a checkpoint"
+    )
     chosen = parser.parse_args()
     if chosen.run and len(chosen.games) != 1:
         parser.error("--run is the run of one game: name it")
@@ -46,7 +48,7 @@ def train(game: str) -> pathlib.Path:
 
 def ship(game: str, run: pathlib.Path) -> str:
     """Put the best checkpoint of a run into the package; how large it is and how well it does."""
-    best = checkpoint.best(run / "checkpoints")
+    best = run if (run / checkpoint.MANIFEST).is_file() else checkpoint.best(run / "checkpoints")
     if best is None:
         sys.exit(f"{run} has no checkpoint with a score; let it train until its first evaluation")
     target = agents.SHIPPED / game
