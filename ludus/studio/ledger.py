@@ -14,8 +14,8 @@ from ludus.studio.trainers import LIVING, NOTES, notes_of, shorten_log
 from ludus.types import LudusError
 
 Stamp = tuple[int, int, int]
-BLOCKS = (2**16, 2**20, 2**62)
-"""bytes from the end of metrics that are looked through for a last score, one after the other"""
+BLOCK, LONGEST_LINE = 2**18, 2**16
+"""bytes that are looked through at a time, and of a line"""
 ABSENT = -1
 """the number of a file that was looked for in vain"""
 SCORED = b'"score": '
@@ -134,20 +134,33 @@ class Ledger:
 
 def ends_of(file: Any, size: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     """The last line of metrics, the last with a score, and where the next will begin; read from behind."""
-    last: dict[str, Any] = {}
-    scored: dict[str, Any] = {}
-    end = 0
-    for block in BLOCKS:
-        start = max(size - block, 0)
+    end = _found(file, b"\n", size) + 1
+    scored = _found(file, SCORED, end)
+    last: dict[str, Any] | None = None
+    before = end
+    while before > 0 and last is None:  # scribble is passed over
+        before = _found(file, b"\n", before - 1) + 1
+        last = _line_at(file, before)
+    return last or {}, (_line_at(file, _found(file, b"\n", scored) + 1) or {}) if scored >= 0 else {}, end
+
+
+def _found(file: Any, word: bytes, before: int) -> int:
+    """Where a word stands last among the first `before` bytes, -1 where it does not."""
+    end = before
+    while end > 0:
+        start = max(end - BLOCK, 0)
         file.seek(start)
-        data = file.read(size - start)
-        end = start + data.rfind(b"\n") + 1
-        texts = data.split(b"\n")[1 if start else 0 : -1]
-        last = next(filter(None, map(parsed, reversed(texts))), {})
-        scored = next(filter(None, (parsed(text) for text in reversed(texts) if SCORED in text)), {})
-        if start == 0 or (last and scored):
-            break
-    return last, scored, end
+        # A word may lie across two blocks.
+        place = file.read(min(end + len(word) - 1, before) - start).rfind(word)
+        if place >= 0:
+            return int(start + place)
+        end = start
+    return -1
+
+
+def _line_at(file: Any, place: int) -> dict[str, Any] | None:
+    file.seek(place)
+    return parsed(file.readline(LONGEST_LINE))
 
 
 def parsed(text: bytes) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ def test_what_people_type_is_understood(name, typed, meant):
 def test_every_mistake_is_told_at_its_field():
     typed = {"steps": "-3", "rows": "many", "mlp.width": "1.5", "discount": "2", "target": "magic", "log": "paper",
              "learning_rate": "linear(", "refresh": "perhaps", "burn_in": 10**6, "nonsense": 1, "seed": None,
-             "games": "inf"}  # fmt: skip
+             "games": "inf", "opponents": "self, /etc/passwd"}  # fmt: skip
     found = forms.errors("cartpole", "ppo", typed)
     assert set(found) == set(typed)
     assert all(sentence and "Traceback" not in sentence for sentence in found.values())
