@@ -25,6 +25,7 @@ def studio(
     token: str = "",
     out: pathlib.Path = pathlib.Path("runs"),
     open: bool = True,
+    warmup: bool = True,
     json: bool = False,
 ) -> None:
     """Open the studio in the browser: watch and play games, train agents and see them learn.
@@ -35,6 +36,7 @@ def studio(
         token: What others must know, at least 16 letters; made up where there is none.
         out: Where the folders of runs lie.
         open: Open the browser.
+        warmup: Compile games in the background that never were, so that nobody waits for them later.
         json: Print one JSON object with the address instead.
     """
     server = _server()
@@ -50,7 +52,7 @@ def studio(
     sys.stdout.flush()
     if open and _has_display():
         threading.Timer(0.5, webbrowser.open, [address]).start()
-    server(listening, host, secret, out)
+    server(listening, host, secret, out, warmup)
 
 
 def _server() -> Any:

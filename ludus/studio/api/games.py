@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from ludus.studio import Studio
@@ -26,8 +27,8 @@ def routes(studio: Studio) -> APIRouter:
         return {"version": studio.version, "boot": studio.boot, "deep": studio.deep, "out": str(studio.out)}
 
     @router.get("/games", summary="Every game, with its parameters and the algorithms that learn it")
-    async def list_games() -> list[dict[str, Any]]:
-        return await in_thread(lambda: studio.shelf.games())
+    async def list_games() -> JSONResponse:
+        return JSONResponse(await in_thread(lambda: studio.shelf.games()))
 
     @router.get("/games/{name}/agents", summary="Who can play a game: built-in agents, search, and runs")
     async def list_agents(name: str) -> list[dict[str, Any]]:

@@ -38,10 +38,13 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kept, self.lock = folder, dict[str, Stored](), threading.Lock()
+        self.paths = self._listed()
 
     def get(self, name: str) -> Stored | None:
         """The file of this name, read again where it has changed."""
-        path = self._listed().get(name)
+        if name not in self.paths or not self.paths[name].is_file():
+            self.paths = self._listed()
+        path = self.paths.get(name)
         if path is None:
             return None
         facts = path.stat()
