@@ -184,12 +184,16 @@ def record_golden(game: GameName, /, seed: int = 1) -> None:
 
 
 @app.command
-def warmup() -> None:
-    """Compile every game and its players now, so that nothing waits later."""
+def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()) -> None:
+    """Compile games and their players now, so that nothing waits later.
+
+    Args:
+        names: Only these games.
+    """
     from ludus import agents, games
     from ludus.pool import Pool
 
-    for name in games.names():
+    for name in names or games.names():
         start = time.perf_counter()
         pool = Pool(name, 1, threads=1)
         for agent in (agents.seated(agents.load(kind, name), pool) for kind in agents.kinds_for(name)):

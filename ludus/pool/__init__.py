@@ -313,9 +313,10 @@ def warm_up(pool: Pool, what: str = "rules") -> None:
     warm.add(what)
 
 
-def compiled_before(game: games.Game) -> bool:
-    """Whether the rules of a game lie in the cache."""
-    return _marker(binding.bind(game.name, game.rules), "rules").exists()
+def compiled_before(game: games.Game, what: str = "rules") -> bool:
+    """Whether a part of a game lies in the cache; what it does not have counts as compiled."""
+    missing = what == "pictures" and not hasattr(game.rules, "scene")
+    return missing or _marker(binding.bind(game.name, game.rules), what).exists()
 
 
 def _marker(kernel: binding.Bound, what: str) -> pathlib.Path:

@@ -36,7 +36,7 @@ class StudioProcess:
 
     def start(self) -> None:
         """Begin, or begin again at the same address, and wait until it answers."""
-        words = ["studio", "--port", str(self.port), "--out", str(self.out), "--no-open", "--json"]
+        words = ["studio", "--port", str(self.port), "--out", str(self.out), "--no-open", "--no-warmup", "--json"]
         command = [sys.executable, "-m", "ludus.cli", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=self.environment)
         try:

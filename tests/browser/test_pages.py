@@ -18,7 +18,7 @@ def things(studio):
     run = studio.post("/api/runs", {"game": "tictactoe", "algorithm": "q_learning", "values": values})["run"]
     studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "the run is through")
     board = studio.post("/api/rooms", {"game": "tictactoe", "seats": ["person", "perfect"], "seed": 1})["room"]
-    cards = studio.post("/api/rooms", {"game": "balatro(actions=elementary)", "seats": ["person"], "seed": 1})["room"]
+    cards = studio.post("/api/rooms", {"game": "balatro(actions=all)", "seats": ["person"], "seed": 1})["room"]
     car = studio.post("/api/rooms", {"game": "car", "seats": ["scripted"], "seed": 1})["room"]
     replay = studio.post(f"/api/rooms/{board}/replay")["replay"]
     return {"run": run, "board": board, "cards": cards, "car": car, "replay": replay}

@@ -17,6 +17,7 @@ from ludus import agents, games, replays, show
 from ludus.bridges import AnyPool
 from ludus.evaluate.playing import any_legal
 from ludus.pool import Pool
+from ludus.studio import warming
 from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser, shipped
 from ludus.types import Array, Continuous, Decision, LudusError
 from ludus.words import PLAYING
@@ -91,6 +92,7 @@ class Table:
         else:
             chosen = {"track": self.seed % 2**31} if self.drawn_track else {}
             self.game = games.load(self.asked, **chosen)
+            warming.prepare(self.game)
             self.pool = Pool(self.game, self.cars, [self.seed] * self.cars, threads=1)
         self._stray = self._no_stray()
         self._dice = np.random.default_rng(self.seed)

@@ -17,8 +17,8 @@ from ludus.words import CUT
 if TYPE_CHECKING:
     from ludus.studio.rooms.room import Room
 
-MOST_LEGAL, MOST_MOVES, MOST_WORDS = 400, 400, 4000
-"""of legal moves, past moves and letters that are told"""
+MOST_LEGAL, MOST_MOVES, MOST_NAMED, MOST_WORDS = 1000, 400, 20, 4000
+"""of legal moves, past moves, names in thoughts and letters that are told"""
 
 
 def state_of(room: Room) -> dict[str, Any]:
@@ -33,9 +33,18 @@ def state_of(room: Room) -> dict[str, Any]:
     told |= {"waiting": waiting is not None, "thinking": room.thinking, "over": table.over, "result": room.result}
     told |= {"returns": [_plain(value) for value in table.returns], "last": table.last, "hint": room.hint}
     told |= {"legal": [] if waiting is None else legal(table, waiting), "words": words(table)}
-    told |= {"thoughts": room.thoughts.told() if room.thoughts else None}
+    told |= {"thoughts": _thoughts(room)}
     told |= {"history": table.history[-MOST_MOVES:], "moves": table.names[-MOST_MOVES:]}
     return told | {"can": can(table)}
+
+
+def _thoughts(room: Room) -> dict[str, Any] | None:
+    """What is thought of the position, with names for the moves that stand out."""
+    if room.thoughts is None:
+        return None
+    moves = room.thoughts.moves or {}
+    foremost = sorted(moves, key=lambda action: -moves[action])[:MOST_NAMED]
+    return room.thoughts.told() | {"names": {str(action): room.table.pool.action_name(action) for action in foremost}}
 
 
 def _always(room: Room) -> dict[str, Any]:

@@ -40,7 +40,7 @@ async function make(root, { route, name, agent, seed, cars }) {
 /** Where whole plays are one action each (poker hands), a person would rather pick card by card. */
 function byHand(name, game) {
   const choosable = game.parameters?.actions?.meaning.includes("elementary");
-  return choosable && !name.includes("(") ? `${name}(actions=elementary)` : name;
+  return choosable && !name.includes("(") ? `${name}(actions=all)` : name;
 }
 
 function opponent(agents) {

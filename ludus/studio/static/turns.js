@@ -50,7 +50,7 @@ export class Turns {
     if (state.over) return state.result ?? "The game is over";
     if (state.thinking && !this.room.stage?.pictured) return "Being made ready …";
     if (state.continuous) return state.wheel === "person" ? "You have the wheel" : `${this.name(state, 0)} drives`;
-    if (state.waiting) return state.you.length > 1 ? `${ordinal(state.seat)} to move` : "Your move";
+    if (state.waiting) return (state.you.length > 1 ? `${ordinal(state.seat)} to move` : "Your move") + (state.hint ? `; a hint: ${state.hint.name}` : "");
     const who = this.name(state, state.seat);
     if (state.paused) return `Paused; ${who} is to move`;
     return state.thinking ? `${who} is thinking …` : `${who} is to move`;
