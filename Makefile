@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
 
-.PHONY: setup studio demo train test check format pictures bench bench-peers soak clean
+.PHONY: setup studio demo train test check format pictures screenshots bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -37,8 +37,11 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 pictures: setup  ## the pictures of the README
-	$(BIN)/ludus demo --out docs/pictures --scale 0.5
+	$(BIN)/ludus demo --out docs/pictures --scale 0.5 --gallery ludus/studio/static/pictures
 	cd docs/pictures && ../../$(BIN)/python ../tutorials/tictactoe.py
+
+screenshots: setup  ## every page of the studio, for its documentation
+	$(BIN)/python docs/screenshots.py
 
 bench: setup  ## measure here and now; on a quiet machine these are the committed results
 	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part

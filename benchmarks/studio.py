@@ -11,10 +11,8 @@ import itertools
 import json
 import os
 import pathlib
-import shutil
 import signal
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,12 +20,12 @@ from typing import Any
 
 import tyro
 import websockets
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from reporting import RESULTS, publish, tell
 
 from ludus import bench
 from ludus.bench import Result
-from ludus.studio.process import StudioProcess
+from ludus.studio.process import StudioProcess, chromium
 
 CARS, PAGES = 64, 50
 ROUTES = ("", "#/train/car", "#/runs", "#/replays", "#/battle")
@@ -55,38 +53,29 @@ def main(seconds: float = 20.0, rounds: int = 3, write: bool = True, json: bool 
     publish(document, RESULTS / "studio.json" if write else None, json)
 
 
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None:
-        sys.exit("the page is measured in a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
-        yield browser
-        browser.close()
-
-
 def loading(studio: StudioProcess, browser: Browser) -> Iterator[Result]:
-    """Bytes and first paint of the gallery, and bytes of all pages together, uncompressed."""
+    """Bytes and first paint of the gallery, and bytes of all pages together, as they travel and unpacked."""
     tell("how much a page weighs and when it is there")
     page = browser.new_page()
-    sizes: dict[str, int] = {}
-    page.on("response", lambda answer: sizes.setdefault(answer.url, _weight(answer)))
+    answers: dict[str, Any] = {}
+    page.on("requestfinished", lambda request: answers.setdefault(request.url, request))
     page.goto(studio.url)
     page.wait_for_load_state("networkidle")
-    yield Result("studio/gallery/weight", sum(sizes.values()) / 1000, "kB")
+    yield from _weights("gallery", answers)
     for route in ROUTES:
         page.goto(f"{studio.url}/{route}")
         page.wait_for_load_state("networkidle")
-    yield Result("studio/all_pages/weight", sum(sizes.values()) / 1000, "kB")
+    yield from _weights("all_pages", answers)
     page.close()
     yield Result("studio/gallery/first_paint", statistics.median(_first_paint(studio, browser) for _ in range(5)), "ms")
 
 
-def _weight(answer: Any) -> int:
-    """Of an answer's body, before it was compressed; API answers are data and not the page."""
-    return 0 if "/api/" in answer.url or not answer.ok else len(answer.body())
+def _weights(name: str, answers: dict[str, Any]) -> Iterator[Result]:
+    """API answers are data and not the page."""
+    page = [request for url, request in answers.items() if "/api/" not in url]
+    yield Result(f"studio/{name}/weight", sum(request.sizes()["responseBodySize"] for request in page) / 1000, "kB")
+    unpacked = sum(len(request.response().body()) for request in page)
+    yield Result(f"studio/{name}/weight_unpacked", unpacked / 1000, "kB")
 
 
 def _first_paint(studio: StudioProcess, browser: Browser) -> float:

@@ -191,7 +191,7 @@ def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()) -> None
         names: Only these games.
     """
     from ludus import agents, games
-    from ludus.pool import Pool
+    from ludus.pool import Pool, note_compiled
 
     for name in names or games.names():
         start = time.perf_counter()
@@ -204,6 +204,7 @@ def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()) -> None
         pool.play_randomly(1)
         if hasattr(pool.game.rules, "scene"):
             pool.scene()
+        note_compiled(pool.game, "everything")
         print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
 
 

@@ -314,9 +314,13 @@ def warm_up(pool: Pool, what: str = "rules") -> None:
 
 
 def compiled_before(game: games.Game, what: str = "rules") -> bool:
-    """Whether a part of a game lies in the cache; what it does not have counts as compiled."""
-    missing = what == "pictures" and not hasattr(game.rules, "scene")
-    return missing or _marker(binding.bind(game.name, game.rules), what).exists()
+    """Whether the rules of a game, or all that was noted by `note_compiled`, lie in the cache."""
+    return _marker(binding.bind(game.name, game.rules), what).exists()
+
+
+def note_compiled(game: games.Game, what: str) -> None:
+    """Let later processes know that this was compiled."""
+    _marker(binding.bind(game.name, game.rules), what).touch()
 
 
 def _marker(kernel: binding.Bound, what: str) -> pathlib.Path:
@@ -347,4 +351,4 @@ def _touch_pictures(pool: Pool) -> None:
 _TOUCH = {"rules": _touch_rules, "random play": _touch_random_play, "pictures": _touch_pictures}
 
 
-__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "compiled_before", "warm_up"]
+__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "compiled_before", "note_compiled", "warm_up"]

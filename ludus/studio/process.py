@@ -1,16 +1,18 @@
-"""A studio in a process of its own, for scripts that talk to it: tests, benchmarks, pictures of its pages."""
+"""A studio in a process of its own, and a browser to look at it: for tests, benchmarks, pictures of its pages."""
 
 from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 from ludus.types import LudusError
@@ -76,6 +78,25 @@ class StudioProcess:
                     raise LudusError(f"the studio ended while a script waited until {what}") from None
             time.sleep(0.1)
         raise LudusError(f"waited {patience:g} s until {what}, in vain; the last answer was {str(answer)[:500]}")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser without a window, steered by Playwright."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        raise LudusError("the studio is looked at in a browser: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        raise LudusError("the browser is steered by Playwright: pip install playwright") from None
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
 
 
 def _free_port() -> int:

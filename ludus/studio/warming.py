@@ -13,7 +13,6 @@ from ludus.pool import compiled_before
 from ludus.types import LudusError
 from ludus.words.cache import plain_python
 
-PARTS = ("rules", "pictures")
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 _running: set[subprocess.Popen[bytes]] = set()
 
@@ -21,7 +20,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 def prepare(game: games.Game, nice: int = 0) -> None:
     """Wait until a game and its players lie in the cache. Where that fails, whoever opens the game is told why."""
     with _locks[game.name]:
-        if plain_python() or all(compiled_before(game, part) for part in PARTS):
+        if plain_python() or compiled_before(game, "everything"):
             return
         command = [*(["nice", f"-n{nice}"] if nice else []), sys.executable, "-m", "ludus.cli", "warmup", game.name]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -3,13 +3,12 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from ludus.studio.process import PATIENCE, StudioProcess
+from ludus.studio.process import PATIENCE, StudioProcess, chromium
+from ludus.types import LudusError
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +29,13 @@ def end_trainers(server):
 
 @pytest.fixture(scope="session")
 def browser():
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("the studio is tested in a browser: apt-get install chromium")
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        yield browser
-        browser.close()
+    try:
+        opened = chromium()
+        browser = opened.__enter__()
+    except LudusError as missing:
+        pytest.skip(str(missing))
+    yield browser
+    opened.__exit__(None, None, None)
 
 
 @pytest.fixture

@@ -1,0 +1,112 @@
+"""Pictures of every page of the studio, at the width of a phone and of a desk, light and dark: `make screenshots`."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+from ludus.studio.process import StudioProcess, chromium
+
+PICTURES = pathlib.Path(__file__).parent / "pictures" / "studio"
+SIZES = {"1280": (1280, 800), "390": (390, 844)}
+
+
+def main() -> None:
+    """Play and train a little, so that there is something to see, then go from page to page."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, StudioProcess(pathlib.Path(folder)) as studio, chromium() as browser:
+        routes = furnish(studio, browser)
+        for theme in ("light", "dark"):
+            for width, size in SIZES.items():
+                for name, route in routes.items():
+                    print(f"{name}, {width} pixels, {theme}", file=sys.stderr, flush=True)
+                    take(browser, f"{studio.url}/{route}", PICTURES / f"{name}_{width}_{theme}.webp", size, theme)
+        for path in pathlib.Path(folder).glob("*/trainer.json"):
+            os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
+
+
+def furnish(studio: StudioProcess, browser: Browser) -> dict[str, str]:
+    """A car in training, two finished runs, a replay and rooms; the pages to take pictures of."""
+    dreams = {"game": "car", "algorithm": "world_model", "values": {}}
+    car = studio.post("/api/runs", dreams)["run"]
+    for seed in (1, 2):
+        values = {"steps": 3_000_000, "seed": seed}
+        run = studio.post("/api/runs", {"game": "tictactoe", "algorithm": "q_learning", "values": values})["run"]
+        studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "a run is through")
+    studio.wait(f"/api/runs/{car}", lambda facts: facts["steps"] >= 4000, "the car has learned a little", 600)
+    rooms = {
+        "play": room(studio, "connect4", "person", "mcts(400)"),
+        "balatro": room(studio, "balatro(actions=all)", "person"),
+        "drive": room(studio, "car(track=7)", f"run:{car}", cars=1),
+        "swarm": room(studio, "car(track=7)", "trained", cars=64),
+    }
+    replay = kept_game(studio, browser)
+    prepare_rooms(studio, browser, rooms)
+    pages = {
+        "gallery": "", "train": "#/train/car", "runs": "#/runs", "run": f"#/run/{car}", "replays": "#/replays",
+        "compare": "#/runs?compare=tictactoe-0001,tictactoe-0002", "replay": f"#/replay/{replay}?at=5",
+        "battle": "#/battle", "reference": "reference",
+    }  # fmt: skip
+    return pages | {name: f"#/room/{identity}" for name, identity in rooms.items()}
+
+
+def room(studio: StudioProcess, game: str, *seats: str, cars: int = 1) -> str:
+    identity: str = studio.post("/api/rooms", {"game": game, "seats": list(seats), "seed": 7, "cars": cars})["room"]
+    return identity
+
+
+def kept_game(studio: StudioProcess, browser: Browser) -> str:
+    """A game between two agents, as a replay."""
+    identity = room(studio, "tictactoe", "perfect", "perfect")
+    page = opened(browser, f"{studio.url}/#/room/{identity}", SIZES["1280"], "dark")
+    studio.wait(f"/api/rooms/{identity}", lambda now: now["move"] >= 8, "a game was played")
+    page.context.close()
+    replay: str = studio.post(f"/api/rooms/{identity}/replay")["replay"]
+    return replay
+
+
+def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]) -> None:
+    """A few moves in games that wait for a person, and the dreams of the driver switched on."""
+    for name, moves in {"play": ("4", "3", "5"), "balatro": ("select blind", "select card 1", "select card 3")}.items():
+        page = opened(browser, f"{studio.url}/#/room/{rooms[name]}", SIZES["1280"], "dark")
+        for move in moves:
+            studio.wait(f"/api/rooms/{rooms[name]}", lambda now: now["waiting"], "a move is asked for")
+            page.locator(f".areas button[aria-label='{move}'], .areas button[aria-label^='{move},']").first.click()
+            page.wait_for_timeout(2000)
+        page.context.close()
+    page = opened(browser, f"{studio.url}/#/room/{rooms['drive']}", SIZES["1280"], "dark")
+    page.get_by_label("What the agent imagines").check()
+    page.wait_for_timeout(1000)
+    page.context.close()
+
+
+def take(browser: Browser, address: str, path: pathlib.Path, size: tuple[int, int], theme: str) -> None:
+    page = opened(browser, address, size, theme)
+    page.wait_for_timeout(6000 if "/room/" in address else 2500)
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    picture.convert("RGB").save(path, "WEBP", quality=80, method=6)
+    page.context.close()
+
+
+def opened(browser: Browser, address: str, size: tuple[int, int], theme: str) -> Page:
+    scheme = "dark" if theme == "dark" else "light"
+    page = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme).new_page()
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.locator("h1").first.wait_for()
+    return page
+
+
+if __name__ == "__main__":
+    started = time.perf_counter()
+    main()
+    print(f"took all pictures in {time.perf_counter() - started:.0f} s")
