@@ -56,6 +56,7 @@ class Served:
             if summary["status"] in ("training", "paused"):
                 self.studio.trainers.stop(self.out / summary["name"])
         for _, child in list(self.studio.trainers.children):
+            child.terminate()
             child.wait(PATIENCE)
         self.studio.close()
 
