@@ -83,6 +83,17 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
     return replace(agent, greedy=True), params
 
 
+def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+    from ludus import devices
+
+    devices.start()
+    from ludus.agents import world_model
+
+    agent = world_model.agent_of(pool, stored.manifest.agent)
+    params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
+    return replace(agent, earnest=True), params
+
+
 def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
     if not isinstance(pool.spec.actions, Discrete) or "params" not in stored.arrays:
         raise LudusError("this checkpoint holds no table, though it says so; take another checkpoint")
@@ -92,4 +103,4 @@ def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, 
     return agent, table
 
 
-RESTORERS = {"tabular": _table, "mlp": _network, "rnn": _network}
+RESTORERS = {"tabular": _table, "mlp": _network, "rnn": _network, "world_model": _world_model}

@@ -13,13 +13,15 @@ from typing import Any
 from ludus.types import LudusError
 
 PLANNING = ("policy_iteration", "value_iteration")
+DEEP = {"ppo": ("ludus.algorithms.ppo", "PPO"), "world_model": ("ludus.algorithms.world_model", "WorldModelSettings")}
+"""where the settings of what learns with networks are found"""
 
 
 def names() -> list[str]:
     """Every algorithm that `ludus train` knows."""
     from ludus.algorithms import tabular
 
-    return sorted([*tabular.names("method"), *PLANNING, "ppo"])
+    return sorted([*tabular.names("method"), *PLANNING, *DEEP])
 
 
 def settings_kind(name: str) -> Any:
@@ -28,10 +30,9 @@ def settings_kind(name: str) -> Any:
         close = difflib.get_close_matches(name, names(), 1)
         hint = f'did you mean "{close[0]}"? ' if close else ""
         raise LudusError(f'unknown algorithm "{name}"; {hint}known are {", ".join(names())}')
-    if name == "ppo":
-        from ludus.algorithms.ppo import PPO
-
-        return PPO
+    if name in DEEP:
+        module, kind = DEEP[name]
+        return getattr(importlib.import_module(module), kind)
     if name in PLANNING:
         from ludus.algorithms.planning.settings import Planning
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ludus import agents, config, evaluate
 from ludus.algorithms import craft_of
-from ludus.bench import Result, Tell, inference
+from ludus.bench import Result, Tell, inference, world_model
 from ludus.bridges import open_pool
 from ludus.runs import settle
 from ludus.runs.keeping import fresh, job_of
@@ -172,7 +172,7 @@ def decisions(rounds: int) -> Iterator[Result]:
 PARTS: dict[str, Part] = {
     "cartpole/ppo": cartpole, "first_update": first_update, "cartpole/solved": solved, "car": car,
     "tictactoe": tictactoe, "recall": recall, "lair": lair, "threads": threads, "inference": decisions,
-    "connect4": connect4, "balatro": balatro,
+    "connect4": connect4, "balatro": balatro, "world_model": world_model.suite,
 }  # fmt: skip
 
 

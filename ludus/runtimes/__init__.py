@@ -9,7 +9,6 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from ludus.algorithms.ppo import PPO
 from ludus.algorithms.tabular import Tabular
 from ludus.pool import available_cores
 from ludus.runtimes.job import Job
@@ -36,7 +35,7 @@ def open_source(name: str, job: Job) -> Source:
     """The source of this name."""
     if name not in NAMES:
         raise LudusError(f'unknown runtime "{name}"; known are {", ".join(NAMES)}')
-    if isinstance(job.algorithm, PPO):
+    if job.algorithm.DEEP:
         acting: Source = importlib.import_module("ludus.runtimes.acting").open_source(name, job)
         return acting
     if not isinstance(job.algorithm, Tabular):
@@ -52,7 +51,7 @@ def open_source(name: str, job: Job) -> Source:
 def count_workers(run: Any) -> int:
     """How many workers a run has: as many as wanted, or, with 0, as there is room for."""
     name, mode, wanted = run.runtime, run.mode, run.workers
-    if isinstance(run.settings, PPO):
+    if run.settings.DEEP:
         return wanted or 1  # one actor keeps a learner busy; more of them pay where games are slow
     workers = _count_workers(name, mode, wanted)
     check_mergeable(run.settings, workers)

@@ -13,6 +13,7 @@ import numpy as np
 from ludus import checkpoint
 from ludus.agents import deep
 from ludus.agents.deep import DeepAgent
+from ludus.agents.networks import shapes_of
 from ludus.algorithms.ppo import PPO, ahead
 from ludus.algorithms.ppo.learning import Learner, State, everywhere, start
 from ludus.algorithms.ppo.sharing import check_rows
@@ -36,6 +37,11 @@ def chunk(run: Any, pool: AnyPool) -> int:
 
 def agent_for(settings: PPO, pool: AnyPool) -> DeepAgent:
     return deep.new_agent(pool, settings.network, settings.bfloat16, settings.curious, settings.truncation)
+
+
+def shapes(agent: DeepAgent) -> Any:
+    """The shapes and types of what it plays with; nothing is computed for it."""
+    return shapes_of(agent.network)
 
 
 def player(agent: DeepAgent) -> DeepAgent:

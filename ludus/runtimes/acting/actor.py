@@ -10,7 +10,6 @@ import jax
 import numpy as np
 
 from ludus import checkpoint
-from ludus.agents.deep import DeepAgent
 from ludus.bridges import AnyPool, pool_state, restore_pool
 from ludus.pool import Pool
 from ludus.runtimes.acting.opponents import Opponents
@@ -19,6 +18,8 @@ from ludus.words import random
 
 ACTOR = 0x6C7564757302
 """told apart from the dice of the games and of other learners, which come from the same seed"""
+GROWING = ("laps",)
+"""what the record of a game may count while it is played, worth telling as it grows"""
 
 
 class Actor:
@@ -28,7 +29,7 @@ class Actor:
     """
 
     def __init__(
-        self, pool: AnyPool, agent: DeepAgent, opponents: Opponents, seed: int, number: int, device: Any = None
+        self, pool: AnyPool, agent: Any, opponents: Opponents, seed: int, number: int, device: Any = None
     ) -> None:
         self.pool, self.agent, self.opponents, self.device = pool, agent, opponents, device
         self.dice = int(random.keys(seed ^ ACTOR, number + 1)[number])
@@ -52,7 +53,7 @@ class Actor:
         last, _ = self.agent.act(params, self.memory, steps[-1], self.key())
         stacked = stack_steps(steps)
         tally = self._count(stacked, np.array(own))
-        notes = {"play_seconds": time.perf_counter() - begun} | self.opponents.notes()
+        notes = {"play_seconds": time.perf_counter() - begun} | self.opponents.notes() | grown(self.pool)
         made = Decision(
             np.stack([decision.action for decision in decisions]),
             np.stack([np.asarray(decision.log_prob) for decision in decisions]),
@@ -109,6 +110,13 @@ class Actor:
 
     def close(self) -> None:
         self.pool.close()
+
+
+def grown(pool: AnyPool) -> dict[str, float]:
+    """The most that a row has counted so far in its game, by what is counted."""
+    if not isinstance(pool, Pool):
+        return {}
+    return {name: float(pool.states[name].max()) for name in GROWING if name in (pool.states.dtype.names or ())}
 
 
 def stack_steps(steps: list[Step]) -> Step:

@@ -14,8 +14,7 @@ import jax
 import numpy as np
 
 from ludus import checkpoint, devices
-from ludus.agents.deep import new_agent
-from ludus.agents.networks import shapes_of
+from ludus.algorithms import craft_of
 from ludus.bridges import open_pool
 from ludus.runtimes.acting.actor import Actor
 from ludus.runtimes.acting.opponents import Opponents
@@ -75,7 +74,7 @@ class Company:
     @functools.cached_property
     def like(self) -> Any:
         """Parameters of the right shapes."""
-        shapes = shapes_of(self.actors[0].agent.network)
+        shapes = craft_of(self.job.algorithm).shapes(self.actors[0].agent)
         return jax.tree.map(lambda array: np.zeros(array.shape, array.dtype), shapes)
 
     def close(self) -> None:
@@ -87,7 +86,7 @@ def new_actor(job: Job, number: int, past: Past) -> Actor:
     """Actor `number` of a job, with games and dice of its own."""
     seed = int(random.keys(job.seed, number + 1)[number] >> 33)
     pool = open_pool(job.game, job.rows, seed, threads=1)
-    agent = new_agent(pool, job.algorithm.network, job.algorithm.bfloat16, job.algorithm.curious)
+    agent = craft_of(job.algorithm).agent_for(job.algorithm, pool)
     opponents = Opponents(job.algorithm.opponents, pool, agent, past, seed)
     places = devices.actors(job.algorithm.actor_devices)
     return Actor(pool, agent, opponents, job.seed, number, places[number % len(places)] if places else None)

@@ -1,0 +1,49 @@
+"""The ring of experience: the last steps, whole sequences, never across its seam."""
+
+import jax
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_worlds import agent_of
+
+from ludus.algorithms.world_model.experience import Experience, draw, new_ring, push
+
+
+def numbered(first, times, rows):
+    """Steps whose every number tells their time and row."""
+    time = np.arange(first, first + times)[:, None] * 10.0 + np.arange(rows)
+    wide = np.repeat(time[..., None], 2, axis=-1)
+    ones = np.ones((times, rows))
+    return Experience(*(np.float32(part) for part in (wide, wide[..., :1], wide + 10.0, time, ones, ones)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    chunks=st.integers(1, 9), times=st.integers(3, 6), rows=st.integers(1, 3), capacity=st.integers(6, 20),
+    seed=st.integers(0, 99),
+)  # fmt: skip
+def test_sequences_are_of_the_last_steps_and_whole(chunks, times, rows, capacity, seed):
+    ring = new_ring(capacity, rows, 2, 1)
+    for chunk in range(chunks):
+        ring = push(ring, numbered(chunk * times, times, rows))
+    drawn, weights = draw(ring, jax.random.key(seed), 3, 40)
+    assert np.asarray(weights).all()
+    time, row = np.divmod(np.asarray(drawn.reward), 10)
+    oldest = max(chunks * times - capacity, 0)
+    assert time.min() >= oldest and time.max() < chunks * times
+    assert (np.diff(time, axis=0) == 1).all() and (row == row[0]).all() and row.max() < rows
+    assert np.array_equal(drawn.following[..., 0], drawn.seen[..., 0] + 10)
+
+
+def test_every_sequence_is_drawn():
+    ring = push(new_ring(8, 2, 2, 1), numbered(0, 8, 2))
+    drawn, _ = draw(ring, jax.random.key(0), 3, 400)
+    assert set(np.asarray(drawn.reward[0]).tolist()) == {10.0 * time + row for time in range(6) for row in range(2)}
+
+
+def test_actions_and_what_is_seen_are_in_the_units_of_the_model():
+    agent = agent_of("gymnasium:Pendulum-v1")
+    assert np.allclose(agent.from_game(np.array([[-2.0], [0.0], [2.0]])), [[-1.0], [0.0], [1.0]])
+    assert np.allclose(agent.to_game(np.array([[-1.0], [0.5]])), [[-2.0], [1.0]])
+    shown = agent.flat({"observation": np.array([[1.0, -1.0, 4.0]], np.float32)})
+    assert np.allclose(shown, [[1.0, -1.0, 0.5]])

@@ -1,0 +1,90 @@
+"""What somebody drove is learned from: pieces of it in the rows of rollouts, between those of the agent."""
+
+import contextlib
+import itertools
+
+import numpy as np
+import pytest
+
+from ludus import agents, devices, replays
+from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
+from ludus.algorithms.world_model import WorldModelSettings, craft
+from ludus.algorithms.world_model.experience import counted, from_rollout
+from ludus.bridges import open_pool
+from ludus.runtimes import Job, open_source
+from ludus.runtimes.demonstrations import Demonstrated, rollouts_of
+from ludus.train import train
+
+devices.start()
+SETTINGS = WorldModelSettings(
+    sizes=WorldModelArgs(encoder=8, latent=8, group=4, dynamics=8, reward=6, decoder=8, actor=(8,), critic=(8,)),
+    plan=PlanArgs(horizon=3, samples=8, proposals=2, elites=4, rounds=1), length=6, batch=4, horizon=3, replay=200,
+    warmup=0,
+)  # fmt: skip
+STEPS, ROWS = 20, 2
+
+
+def driven(path, game="car", steps=STEPS):
+    """A replay of the driver by rule."""
+    driver = agents.load("scripted", game)
+    pool, actions = open_pool(game, 1, 7), []
+    params = driver.init(pool.spec, 0)
+    for moment in range(steps):
+        actions.append(np.asarray(driver.act(params, (), pool.step, moment)[0].action)[0])
+        pool.advance(actions[-1][None])
+    replays.save(path, replays.record(game, 7, ["driver"], np.array(actions)))
+
+
+def read(path):
+    replay = replays.load(path)
+    return [pool.step for pool in replays.steps(replay)], list(replay.actions)
+
+
+@pytest.fixture
+def learning(tmp_path):
+    """The source, the folder, and an iterator of progress."""
+    job = Job("car", ROWS, 3, SETTINGS.length, 1, SETTINGS)
+    agent = craft.agent_for(SETTINGS, open_pool("car", 1, 0))
+    with contextlib.closing(Demonstrated(open_source("local", job), job, tmp_path, read)) as source:
+        yield source, tmp_path, train(agent, SETTINGS, craft.begin(SETTINGS, agent, 3), source)
+
+
+def test_a_drive_is_learned_from_between_our_own(learning):
+    source, folder, progress = learning
+    before = next(progress)
+    driven(folder / "drive.replay")
+    shown = list(itertools.islice(progress, 2))
+    after = next(progress)
+    assert [one.metrics.get("demonstrated") for one in shown] == [12.0, 8.0]
+    assert (
+        all(one.learner.steps == before.learner.steps for one in shown) and after.learner.steps > before.learner.steps
+    )
+    assert int(after.learner.ring.pushed) == 4 * SETTINGS.length and {one.age for one in (before, *shown, after)} == {0}
+    assert [path.name for path in folder.iterdir()] == ["drive.replay.taken"]
+    assert source.own == 2 and source.version == 4
+
+
+def test_what_cannot_be_read_is_put_aside_with_a_sentence(learning, capsys):
+    _, folder, progress = learning
+    (folder / "broken.replay").write_bytes(b"nothing")
+    driven(folder / "pole.replay", "cartpole")
+    list(itertools.islice(progress, 3))
+    assert sorted(path.name for path in folder.iterdir()) == ["broken.replay.refused", "pole.replay.refused"]
+    assert "broken.replay is not learned from" in capsys.readouterr().out
+
+
+def test_every_step_of_a_drive_is_there_once(tmp_path):
+    driven(tmp_path / "drive.replay")
+    game = read(tmp_path / "drive.replay")
+    agent = craft.agent_for(SETTINGS, open_pool("car", 1, 0))
+    job = Job("car", ROWS, 3, SETTINGS.length, 1, SETTINGS)
+    with contextlib.closing(open_source("local", job)) as source:
+        source.publish(agent.init(agent.spec, 0), 0)
+        like = next(iter(source))
+    found = list(rollouts_of(game, like, SETTINGS.length))
+    played = [from_rollout(agent, rollout) for rollout in found]
+    real = np.concatenate([part.real.T.ravel() for part in played]) > 0
+    seen = np.concatenate([np.swapaxes(part.seen, 0, 1).reshape(-1, 6) for part in played])[real]
+    expected = np.stack([agent.flat(step.observation)[0] for step in game[0][:-1]])
+    assert real.sum() == STEPS and np.array_equal(seen, expected)
+    assert all(np.asarray(counted(part))[:2].all() for part in played[:1])
