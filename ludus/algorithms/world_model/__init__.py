@@ -15,7 +15,7 @@ from ludus import schedules
 from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
 from ludus.types import LudusError, Rollout
 
-SCHEDULES = ("learning_rate", "exploration", "planning")
+SCHEDULES = ("learning_rate", "ends", "exploration", "planning")
 SHARES = ("discount", "trace", "fading", "calm", "slowness", "drift")
 AMOUNTS = (
     "warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing", "steadiness"
@@ -49,7 +49,7 @@ class WorldModelSettings:
     """the last steps that are learned from"""
     warmup: int = 500
     """first steps, which are noise alone: whoever learns from less learns to be afraid"""
-    ratio: float = 1.0
+    ratio: float = 2.0
     """gradients that are followed for each step played"""
     batch: int = 128
     """sequences of a gradient"""
@@ -57,6 +57,9 @@ class WorldModelSettings:
     """steps of a sequence, over which the model must predict without looking"""
     imagination: int = 5
     """steps that the actor imagines to learn what its actions lead to"""
+    ends: str = "linear(0, 10, 3000)"
+    """how much more often sequences are drawn in which a game ends, which is rare and dear: a number or a schedule;
+    whoever sees little else at first learns to be afraid"""
     learning_rate: str = "linear(0.001, 0.0002, 10000)"
     """of Adam: a number, or a schedule over steps like linear(0.001, 0.0001, 10000)"""
     max_gradient: float = 10.0

@@ -66,15 +66,22 @@ def push(ring: Ring, news: Experience) -> Ring:
     return Ring(held, ring.pushed + times)
 
 
-def draw(ring: Ring, key: Array, horizon: int, batch: int) -> tuple[Experience, Array]:
-    """Sequences [H, B] from anywhere, and which of their steps count [H, B]."""
+def draw(ring: Ring, key: Array, horizon: int, batch: int, ends: Array) -> tuple[Experience, Array]:
+    """Sequences [H, B], 1 + `ends` times as often where a game ends in them; and which of their steps count [H, B].
+
+    A weight for every place where a sequence may begin; a random share of their sum says which it is.
+    """
     capacity, rows = ring.held.reward.shape
-    times, row = jax.random.split(key)
     filled = jnp.minimum(ring.pushed, capacity)
-    begin = jax.random.randint(times, (batch,), 0, filled - horizon + 1) + ring.pushed - filled
-    places = (begin + jnp.arange(horizon)[:, None]) % capacity
-    columns = jax.random.randint(row, (batch,), 0, rows)
-    drawn = jax.tree.map(lambda array: array[places, columns], ring.held)
+    age = (jnp.arange(capacity) - (ring.pushed - filled)) % capacity
+    over = (1.0 - ring.held.goes_on) * ring.held.real
+    soon = jnp.stack([jnp.roll(over, -later, axis=0) for later in range(horizon)]).max(axis=0)
+    weights = jnp.where((age <= filled - horizon)[:, None], 1.0 + ends * soon, 0.0)
+    sums = jnp.cumsum(weights.ravel())
+    begin = jnp.searchsorted(sums, jax.random.uniform(key, (batch,)) * sums[-1], side="right")
+    begin = jnp.minimum(begin, capacity * rows - 1)
+    places = (begin // rows + jnp.arange(horizon)[:, None]) % capacity
+    drawn = jax.tree.map(lambda array: array[places, begin % rows], ring.held)
     return drawn, counted(drawn)
 
 

@@ -138,7 +138,7 @@ def gradient(
 ) -> tuple[State, Any]:
     """Follow the gradients of one batch of sequences: the world's, then the actor's in the world so changed."""
     drawing, smoothing, imagining = jax.random.split(key, 3)
-    drawn, weights = draw(ring, drawing, settings.horizon, settings.batch)
+    drawn, weights = draw(ring, drawing, settings.horizon, settings.batch, rates["ends"])
     learned = worldly(state.agent)
     objective = functools.partial(world_loss, settings, agent, state.agent, state.slow, drawn, weights, smoothing)
     slopes, (latents, told) = jax.grad(objective, has_aux=True)(learned)

@@ -26,7 +26,7 @@ def test_sequences_are_of_the_last_steps_and_whole(chunks, times, rows, capacity
     ring = new_ring(capacity, rows, 2, 1)
     for chunk in range(chunks):
         ring = push(ring, numbered(chunk * times, times, rows))
-    drawn, weights = draw(ring, jax.random.key(seed), 3, 40)
+    drawn, weights = draw(ring, jax.random.key(seed), 3, 40, 10.0)
     assert np.asarray(weights).all()
     time, row = np.divmod(np.asarray(drawn.reward), 10)
     oldest = max(chunks * times - capacity, 0)
@@ -37,8 +37,20 @@ def test_sequences_are_of_the_last_steps_and_whole(chunks, times, rows, capacity
 
 def test_every_sequence_is_drawn():
     ring = push(new_ring(8, 2, 2, 1), numbered(0, 8, 2))
-    drawn, _ = draw(ring, jax.random.key(0), 3, 400)
+    drawn, _ = draw(ring, jax.random.key(0), 3, 400, 0.0)
     assert set(np.asarray(drawn.reward[0]).tolist()) == {10.0 * time + row for time in range(6) for row in range(2)}
+
+
+def test_ends_are_drawn_as_often_as_is_said():
+    """One game of a hundred steps in one row ends after step 50; three of the 98 sequences hold that step."""
+    played = numbered(0, 100, 1)
+    played.goes_on[50] = 0.0
+    ring = push(new_ring(100, 1, 2, 1), played)
+    for ends in (0.0, 10.0, 100.0):
+        drawn, _ = draw(ring, jax.random.key(3), 3, 20_000, ends)
+        share = float((np.asarray(drawn.goes_on) == 0).any(axis=0).mean())
+        expected = 3 * (1 + ends) / (95 + 3 * (1 + ends))
+        assert abs(share - expected) < 0.02
 
 
 def test_actions_and_what_is_seen_are_in_the_units_of_the_model():
