@@ -19,6 +19,7 @@ from ludus.bridges import identity_of, open_pool
 from ludus.config import Run, read
 from ludus.runs.control import Control, announce, sole_trainer, state_of
 from ludus.runs.course import Course, Report
+from ludus.runs.demonstrations import demonstrated
 from ludus.runs.fellows import agreed, alone, check_together, take_part
 from ludus.runs.folder import CHECKPOINTS, METRICS, SCORE, SETTINGS, new_folder, write_settings
 from ludus.runs.keeping import fresh, job_of, restored
@@ -74,7 +75,7 @@ def carry_out(
 
 def _carry_out(folder: Path, run: Run[Any], stop: Callable[[], bool], resume: bool) -> Iterator[Report]:
     pool = open_pool(run.game, 1, run.seed, threads=1)
-    source = open_source(run.runtime, job_of(run))
+    source = demonstrated(folder, run, open_source(run.runtime, job_of(run)))
     try:
         agent = craft_of(run.settings).agent_for(run.settings, pool)
         standing = restored(folder, run, pool, agent, source) if resume else fresh(run, agent)

@@ -11,6 +11,7 @@ from ludus.pictures import write_whole
 from ludus.types import LudusError
 
 SETTINGS, METRICS, CHECKPOINTS, SCORE = "run.toml", "metrics.jsonl", "checkpoints", "score.png"
+DEMONSTRATIONS = "demonstrations"
 NAME = re.compile(r"(.+)-(\d{4,})")
 
 

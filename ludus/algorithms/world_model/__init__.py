@@ -28,6 +28,8 @@ class WorldModelSettings:
 
     CRAFT: ClassVar[str] = "ludus.algorithms.world_model.craft"
     DEEP: ClassVar[bool] = True
+    DEMONSTRATIONS: ClassVar[bool] = True
+    """what others played is learned from too"""
     RUN: ClassVar[dict[str, Any]] = {"runtime": "local", "rows": 1, "steps": 10_000, "games": 16, "evaluations": 20}
     """what a run of it begins with, where nothing else is said"""
     opponents: ClassVar[tuple[str, ...]] = ("self",)

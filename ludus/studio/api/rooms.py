@@ -23,6 +23,12 @@ class NewRoom(BaseModel):
     cars: int = Field(1, ge=1, le=4096)
 
 
+class Lesson(BaseModel):
+    """Which run is to learn from it."""
+
+    run: str = Field(max_length=500)
+
+
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["rooms"])
     _rooms(router, studio)
@@ -47,6 +53,10 @@ def _rooms(router: APIRouter, studio: Studio) -> None:
 
         return {"replay": await in_thread(lambda: archive.keep(studio, room_of(studio, name).replay()))}
 
+    @router.post("/rooms/{name}/demonstration", summary="Let a run learn from the game of a room")
+    async def demonstrate(name: str, wish: Lesson) -> dict[str, str]:
+        return {"demonstration": await in_thread(_shown, studio, name, wish.run)}
+
     @router.get("/rooms/{name}/picture.png", summary="The picture of a room as it is now")
     async def picture(name: str) -> Response:
         data = await in_thread(_png, studio, name)
@@ -59,6 +69,15 @@ def room_of(studio: Studio, name: str) -> Any:
         return studio.rooms.get(name)
     except LudusError as error:
         raise Refusal(str(error), 404) from None
+
+
+def _shown(studio: Studio, name: str, run: str) -> str:
+    from ludus import config
+    from ludus.runs import demonstrations
+    from ludus.runs.folder import SETTINGS
+
+    folder = studio.shelf.run(run)
+    return demonstrations.show(folder, config.read(folder / SETTINGS), room_of(studio, name).replay()).stem
 
 
 def _png(studio: Studio, name: str) -> bytes:

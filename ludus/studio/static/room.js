@@ -71,7 +71,7 @@ export class Room {
     this.spoken = el("p", { class: "hushed", "aria-live": "polite" });
     this.turns = new Turns(this);
     this.drive = new Drive(this);
-    this.turns.buttons.prepend(this.drive.wheel.grab, this.drive.wheel.back);
+    this.turns.buttons.prepend(this.drive.wheel.grab, this.drive.wheel.back, this.drive.wheel.teach);
     this.moves = new Moves(this);
     this.finish = new Finish(this);
     this.sections = [this.turns, this.finish, this.drive, this.moves, new Seats(this)];

@@ -1,6 +1,7 @@
 // The wheel: keys, thumbs and gamepads become [steering, throttle], sent only when they change and 30 times a second at most.
 
-import { el } from "./dom.js";
+import { post } from "./api.js";
+import { el, toast } from "./dom.js";
 import { button } from "./turns.js";
 import { wire } from "./wire.js";
 
@@ -36,6 +37,7 @@ export class Wheel {
   #build() {
     this.grab = button("Take the wheel", "W", () => this.take(), "primary");
     this.back = button("Hand back", "Esc", () => this.hand());
+    this.teach = button("Teach this drive", "", () => this.#show());
     this.help = el("p", { class: "muted small wheel-help" }, "Steer with the arrow keys or ", el("kbd", { text: "W" }), el("kbd", { text: "A" }), el("kbd", { text: "S" }), el("kbd", { text: "D" }), ", a gamepad, or your thumbs on a touch screen.");
     this.zones = el("div", { class: "pads", "aria-hidden": "true" }, this.#pad(0, "steer"), this.#pad(1, "throttle"));
     this.node = el("div", { class: "wheel", hidden: true }, this.zones);
@@ -75,6 +77,7 @@ export class Wheel {
     this.node.classList.toggle("held", holding);
     this.grab.hidden = !can || holding;
     this.back.hidden = !holding;
+    this.teach.hidden = !can || !runOf(state);
     this.help.hidden = !can;
     if (holding) this.offer.hidden = true;
     if (holding === this.holding) return;
@@ -105,6 +108,16 @@ export class Wheel {
     else return false;
     this.#wake();
     return true;
+  }
+
+  /** Hand the drive so far to the run whose agent sits here; it learns from it while it trains. */
+  async #show() {
+    try {
+      await post(`/api/rooms/${this.room.id}/demonstration`, { run: runOf(this.room.state) });
+      toast(`${runOf(this.room.state)} learns from this drive while it trains.`, "good");
+    } catch (problem) {
+      toast(problem.sentence ?? "The drive could not be handed over.", "bad");
+    }
   }
 
   #suggest() {
@@ -155,6 +168,11 @@ export class Wheel {
     clearTimeout(this.hiding);
     cancelAnimationFrame(this.request);
   }
+}
+
+/** The run whose agent drives: "car-0001" of "run:car-0001@best". */
+function runOf({ seats }) {
+  return /^run:([^@]+)/.exec(seats?.[0] ?? "")?.[1];
 }
 
 /** [steering, throttle] of the first gamepad: left stick and triggers; null without one. */

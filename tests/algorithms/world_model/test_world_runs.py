@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from small_worlds import SMALL
 
-from ludus import checkpoint, config, evaluate, runs, sinks
+from ludus import agents, checkpoint, config, evaluate, replays, runs, sinks
 from ludus.agents import trained
+from ludus.bridges import open_pool
+from ludus.runs import demonstrations
 from ludus.runtimes.acting.actor import Actor
 from ludus.types import LudusError
 
@@ -129,3 +131,29 @@ def test_a_checkpoint_of_other_sizes_is_refused(tmp_path):
     other = config.from_dict(config.to_dict(run) | {"sizes": SMALL["sizes"] | {"latent": 16}, "steps": 48}, "the test")
     with pytest.raises(LudusError, match="cannot go on from"):
         go(folder, other, resume=True)
+
+
+def drive(game="car", steps=20):
+    """What the driver by rule does for a moment, as a replay."""
+    driver, pool, actions = agents.load("scripted", game), open_pool(game, 1, [7], threads=1), []
+    for moment in range(steps):
+        actions.append(np.asarray(driver.act(driver.init(pool.spec, 0), (), pool.step, moment)[0].action)[0])
+        pool.advance(actions[-1][None])
+    return replays.record(game, 7, ["driver"], np.array(actions))
+
+
+def test_a_drive_that_is_shown_to_a_run_is_learned_from(tmp_path):
+    folder, run = made(tmp_path)
+    shown = demonstrations.show(folder, run, drive())
+    go(folder, run)
+    assert sum(line.get("demonstrated") or 0.0 for line in told(folder)) == 20
+    assert not shown.exists() and shown.with_name(f"{shown.name}.taken").exists()
+
+
+def test_what_teaches_nothing_is_refused(tmp_path):
+    folder, run = made(tmp_path)
+    with pytest.raises(LudusError, match="cartpole"):
+        demonstrations.show(folder, run, drive("cartpole", 5))
+    other = config.resolve("car", "ppo")
+    with pytest.raises(LudusError, match="its own play alone"):
+        demonstrations.show(folder, other, drive())
