@@ -17,9 +17,7 @@ from ludus.types import LudusError, Rollout
 
 SCHEDULES = ("learning_rate", "ends", "exploration", "planning")
 SHARES = ("discount", "trace", "fading", "calm", "slowness", "drift")
-AMOUNTS = (
-    "warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing", "steadiness"
-)  # fmt: skip
+AMOUNTS = ("warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing")
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class WorldModelSettings:
     """of Adam: a number, or a schedule over steps like linear(0.001, 0.0001, 10000)"""
     max_gradient: float = 10.0
     """the longest gradient that is followed; a longer one is shortened"""
-    discount: float = 0.97
+    discount: float = 0.98
     """γ: what a step later is worth"""
     trace: float = 0.7
     """λ: how much critics learn from what was played next, against what they think of it"""
@@ -74,11 +72,9 @@ class WorldModelSettings:
     """rewards are learned times this; worths should be of the order of 1 to 100"""
     fading: float = 0.7
     """ρ: what an error one step further into a sequence counts"""
-    smoothing: float = 0.2
+    smoothing: float = 0.1
     """the deviation of noise on imagined actions, which makes what only just goes well worth less"""
-    steadiness: float = 0.1
-    """what it costs the actor to sway from step to step, for the square of the change of its action"""
-    calm: float = 0.99
+    calm: float = 0.995
     """what is left, at each gradient, of the averaged parameters that play in earnest"""
     slowness: float = 0.97
     """what is left of the slow critics at each gradient; the rest is the newest critics'"""

@@ -3,11 +3,9 @@
     z = e(o),  ẑ' = d(ẑ, a)                                   from the first latent on, without looking
     model   Σ ρᵗ [ |ẑ' - e(o')|² + (r̂(ẑ') - r)² + H(ĉ(ẑ'), c) + |ô(ẑ') - o'|² ] + |ô(z) - o|²
     critics Σ ρᵗ (Q(ẑ, a) - y)²,  y = r + γ c [(1 - λ) min Q̄(e(o'), π(e(o')) + ε) + λ y'],  Q̄ slow
-    actor   -[ Σ γᵗ ĉᵗ (r̂ - s |π(z') - π(z)|²) + γᴷ ĉᴷ min Q(z, π(z)) ]    along steps it imagines, with actions + ε
+    actor   -[ Σ γᵗ ĉᵗ r̂ + γᴷ ĉᴷ min Q(z, π(z)) ]              along steps that it imagines itself, with actions + ε
 
-The noise ε makes what only just goes well worth less, so that the actor keeps its distance. Actions that sway from step
-to step cost it a little besides: one that pulls left and right by turns goes nowhere. Mysore et al. 2021,
-https://arxiv.org/abs/2012.06644
+The noise ε makes what only just goes well worth less, so that the actor keeps its distance.
 """
 
 from __future__ import annotations
@@ -95,17 +93,15 @@ def actor_loss(
     """Minus what the actor expects of following itself from latents [..., L], through the model's steps."""
     mind = Mind(agent, {**params, "actor": actor})
 
-    def on(carry: Any, key: Array) -> tuple[Any, None]:
-        latent, action, total, left = carry
-        latent = mind.next(latent, astray(action, settings.smoothing, key))
-        chosen = mind.act(latent)
-        swayed = jnp.square(chosen - action).sum(axis=-1)
-        total = total + left * (mind.reward(latent) - settings.steadiness * swayed)
-        return (latent, chosen, total, left * agent.discount * jax.nn.sigmoid(mind.goes_on(latent))), None
+    def on(carry: tuple[Array, Array, Array], key: Array) -> tuple[tuple[Array, Array, Array], None]:
+        latent, total, left = carry
+        latent = mind.next(latent, astray(mind.act(latent), settings.smoothing, key))
+        total = total + left * mind.reward(latent)
+        return (latent, total, left * agent.discount * jax.nn.sigmoid(mind.goes_on(latent))), None
 
-    begin = latent, mind.act(latent), jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
-    (latent, action, total, left), _ = jax.lax.scan(on, begin, jax.random.split(key, settings.imagination))
-    total = total + left * mind.worth(latent, action).min(axis=0)
+    begin = latent, jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
+    (latent, total, left), _ = jax.lax.scan(on, begin, jax.random.split(key, settings.imagination))
+    total = total + left * mind.worth(latent, mind.act(latent)).min(axis=0)
     return -(weights * total).sum() / jnp.maximum(weights.sum(), 1.0)
 
 

@@ -101,7 +101,7 @@ def test_no_gradient_goes_into_what_is_predicted():
 
 
 def test_the_actor_is_paid_for_what_it_imagines():
-    """Two steps by hand: r₁ + γ c₁ r₂ + γ² c₁ c₂ min Q, less what it costs to sway."""
+    """Two steps by hand: r₁ + γ c₁ r₂ + γ² c₁ c₂ min Q."""
     agent = agent_of()
     mind = mind_of(agent)
     latent, weights = mind.encode(sequences(agent, 1, 3).seen[0]), jnp.array([1.0, 1.0, 0.0])
@@ -111,8 +111,8 @@ def test_the_actor_is_paid_for_what_it_imagines():
         total, left, action = 0.0, 1.0, mind.act(row)
         for _ in range(2):
             row = mind.next(row, action)
-            before, action = action, mind.act(row)
-            total += left * (float(mind.reward(row)) - SETTINGS.steadiness * float(jnp.square(action - before).sum()))
+            action = mind.act(row)
+            total += left * float(mind.reward(row))
             left *= agent.discount * float(jax.nn.sigmoid(mind.goes_on(row)))
         expected.append(total + left * float(mind.worth(row, action).min()))
     assert float(loss) == pytest.approx(-np.mean(expected), rel=1e-5)
@@ -148,11 +148,10 @@ def test_gradients_reach_the_actor_through_the_dynamics():
     agent = agent_of()
     mind = mind_of(agent)
     latent = mind.encode(sequences(agent, 1, 3).seen[0])
-    only = replace(SETTINGS, steadiness=0.0)
 
     def slope(params):
         def loss(actor):
-            return objective.actor_loss(only, agent, params, latent, jnp.ones(3), jax.random.key(0), actor)
+            return objective.actor_loss(SETTINGS, agent, params, latent, jnp.ones(3), jax.random.key(0), actor)
 
         return max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(jax.grad(loss)(params["actor"])))
 
