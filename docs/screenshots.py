@@ -76,7 +76,7 @@ def kept_game(studio: StudioProcess, browser: Browser) -> str:
 
 def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]) -> None:
     """A few moves in games that wait for a person, and the dreams of the driver switched on."""
-    for name, moves in {"play": ("4", "3", "5"), "balatro": ("select blind", "select card 1", "select card 3")}.items():
+    for name, moves in {"play": ("d", "c", "e"), "balatro": ("select blind", "select card 1", "select card 3")}.items():
         page = opened(browser, f"{studio.url}/#/room/{rooms[name]}", SIZES["1280"], "dark")
         for move in moves:
             studio.wait(f"/api/rooms/{rooms[name]}", lambda now: now["waiting"], "a move is asked for")

@@ -130,10 +130,10 @@ def beside(steps: list[Step]) -> Step:
     return Step(observation, *(np.concatenate(parts) for parts in zip(*(step[1:] for step in steps), strict=True)))
 
 
-def held_out() -> Rollout:
+def held_out(seed: int = HELD_OUT) -> Rollout:
     """Eight drives by rule, a little astray, on tracks of their own: the same for every run."""
-    driver, dice = agents.load("scripted", "car"), np.random.default_rng(HELD_OUT)
-    with contextlib.closing(open_pool("car", 8, HELD_OUT)) as pool:
+    driver, dice = agents.load("scripted", "car"), np.random.default_rng(seed)
+    with contextlib.closing(open_pool("car", 8, seed)) as pool:
         steps, actions, drift = [pool.step], [], np.zeros((8, 2))
         memory, params = driver.memory(8), driver.init(pool.spec, 0)
         for moment in range(DRIVE):

@@ -13,7 +13,7 @@ from ludus.studio import wire
 from ludus.studio.rooms import Rooms, keeping
 from ludus.types import LudusError
 
-PATIENCE = 600.0
+PATIENCE = 240.0
 """seconds after which a test gives up: compiling may take long"""
 
 
@@ -51,10 +51,18 @@ class Listener:
 
     def until(self, wanted):
         """The first state from now on that is as wanted."""
+        return self.ever(wanted, max(len(self.states) - 1, 0))
+
+    def ever(self, wanted, since=0):
+        """The first state of all that is as wanted, also if others have come since."""
+
+        def found():
+            return next((state for state in self.states[since:] if wanted(state)), None)
+
         with self.changed:
-            assert self.changed.wait_for(lambda: self.errors or (self.states and wanted(self.states[-1])), PATIENCE)
+            assert self.changed.wait_for(lambda: self.errors or found(), PATIENCE)
             assert not self.errors, self.errors
-            return self.states[-1]
+            return found()
 
     def until_frames(self, count):
         with self.changed:
@@ -216,11 +224,11 @@ def test_another_opponent_goes_on_from_here(rooms):
 
 def test_search_thinks_aloud_and_plays_what_it_thought_of_most(rooms):
     _, listener = watch(rooms, "tictactoe", ["mcts(50)", "person"])
-    thoughts = listener.until(lambda state: state["thoughts"] and state["move"] == 0)["thoughts"]
+    thoughts = listener.ever(lambda state: state["thoughts"] and state["move"] == 0)["thoughts"]
     assert (thoughts["agent"], thoughts["unit"]) == ("mcts(50)", "chance")
     assert sum(thoughts["moves"].values()) == pytest.approx(1, abs=0.01)
     best = max(thoughts["moves"], key=thoughts["moves"].get)
-    assert listener.until(lambda state: state["move"] == 1)["last"]["action"] == int(best)
+    assert listener.ever(lambda state: state["move"] == 1)["last"]["action"] == int(best)
 
 
 def test_a_room_is_found_again_after_a_restart(rooms, tmp_path):

@@ -7,6 +7,7 @@ import secrets
 import string
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ludus.studio.rooms import keeping
@@ -35,6 +36,10 @@ class Rooms:
         identity = "".join(secrets.choice(string.ascii_lowercase) for _ in range(LETTERS_OF_A_NAME))
         if self.folder.is_dir():
             keeping.prune(self.folder)
+        # At once: the room may have to go, or the studio may be closed, before its game is open.
+        blank = keeping.Kept(table.asked, list(table.seats), table.seed, table.cars, [], [], [], 0, [])
+        with suppress(LudusError, OSError):  # on a full disk one can still play; the room's own tries tell of it
+            keeping.write(keeping.path_of(self.folder, identity), blank)
         return self._enter(identity, table, None)
 
     def get(self, identity: str) -> Room:
