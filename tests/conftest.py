@@ -10,3 +10,16 @@ import hypothesis
 
 hypothesis.settings.register_profile("ludus", deadline=None, derandomize=True, max_examples=100)
 hypothesis.settings.load_profile("ludus")
+
+LONGEST = (
+    "tests/test_tutorials.py",
+    "tests/browser/",
+    "tests/studio/",
+    "tests/learning/",
+    "tests/algorithms/world_model/",
+)
+"""begun first, so that no worker is left alone with one of them at the end"""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
