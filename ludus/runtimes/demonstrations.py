@@ -6,6 +6,7 @@ Whoever opens the source says how a file is read, for what reads replays stands 
 from __future__ import annotations
 
 import pathlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ class Demonstrated:
             made = list(rollouts_of(self.read(path), like, self.job.steps))
         except LudusError as error:
             path.rename(path.with_name(path.name + REFUSED))
-            print(f"ludus: {path.name} is not learned from: {error}", flush=True)
+            print(f"ludus: {path.name} is not learned from: {error}", file=sys.stderr, flush=True)
             return
         for rollout in made:
             yield rollout._replace(version=self.version)

@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_put_aside_with_a_sentence(learning, capsys):
     driven(folder / "pole.replay", "cartpole")
     list(itertools.islice(progress, 3))
     assert sorted(path.name for path in folder.iterdir()) == ["broken.replay.refused", "pole.replay.refused"]
-    assert "broken.replay is not learned from" in capsys.readouterr().out
+    assert "broken.replay is not learned from" in capsys.readouterr().err
 
 
 def test_every_step_of_a_drive_is_there_once(tmp_path):

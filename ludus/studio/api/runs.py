@@ -50,6 +50,7 @@ class Trial(BaseModel):
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["runs"])
     _reading(router, studio)
+    _measured(router, studio)
     _steering(router, studio)
     _keeping(router, studio)
     return router
@@ -65,22 +66,6 @@ def _reading(router: APIRouter, studio: Studio) -> None:
         from ludus.studio import details
 
         return await in_thread(details.run_facts, studio, name)
-
-    @router.get("/runs/{name}/metrics", summary="The metrics of a run as columns, thinned without losing peaks")
-    async def metrics(name: str, points: int = Query(2000, ge=10, le=100_000)) -> dict[str, Any]:
-        from ludus.studio import metrics
-
-        folder = await in_thread(lambda: studio.shelf.run(name))
-        return await in_thread(metrics.drawn, folder, points)
-
-    @router.get("/runs/{name}/metrics.csv", summary="All metrics of a run as a table", response_class=StreamingResponse)
-    async def metrics_csv(name: str) -> StreamingResponse:
-        from ludus.studio import metrics
-
-        folder = await in_thread(lambda: studio.shelf.run(name))
-        await in_thread(metrics.columns_of, folder)  # what is wrong with the file is told before the first line
-        headers = {"content-disposition": f'attachment; filename="{folder.name}.csv"'}
-        return StreamingResponse(metrics.as_csv(folder), media_type="text/csv; charset=utf-8", headers=headers)
 
     @router.get("/runs/{name}/log", summary="The last lines that the trainer of a run printed")
     async def log(name: str, lines: int = Query(200, ge=1, le=5000)) -> dict[str, list[str]]:
@@ -102,6 +87,24 @@ def _reading(router: APIRouter, studio: Studio) -> None:
         from ludus.studio import details
 
         return await in_thread(details.compared, studio, runs)
+
+
+def _measured(router: APIRouter, studio: Studio) -> None:
+    @router.get("/runs/{name}/metrics", summary="The metrics of a run as columns, thinned without losing peaks")
+    async def metrics(name: str, points: int = Query(2000, ge=10, le=100_000)) -> dict[str, Any]:
+        from ludus.studio import metrics
+
+        folder = await in_thread(lambda: studio.shelf.run(name))
+        return await in_thread(metrics.drawn, folder, points)
+
+    @router.get("/runs/{name}/metrics.csv", summary="All metrics of a run as a table", response_class=StreamingResponse)
+    async def metrics_csv(name: str) -> StreamingResponse:
+        from ludus.studio import metrics
+
+        folder = await in_thread(lambda: studio.shelf.run(name))
+        await in_thread(metrics.columns_of, folder)  # what is wrong with the file is told before the first line
+        headers = {"content-disposition": f'attachment; filename="{folder.name}.csv"'}
+        return StreamingResponse(metrics.as_csv(folder), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _steering(router: APIRouter, studio: Studio) -> None:
