@@ -25,7 +25,7 @@ train: setup  ## a perfect tic-tac-toe player from nothing, and the proof that n
 	$(BIN)/ludus evaluate "$$(ls -d runs/tictactoe-* | tail -1)" --lines
 
 test: setup  ## all tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: setup  ## style, types and the shape of the tree
 	$(BIN)/ruff format --check .

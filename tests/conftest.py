@@ -1,12 +1,15 @@
 """Bounds checks are on in tests, and must be before Numba is imported; compiled games stay in the user's cache."""
 
+import gc
 import os
+import sys
 
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
 # XLA spends most of the tests compiling what runs for a moment.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
 import hypothesis
+import pytest
 
 hypothesis.settings.register_profile("ludus", deadline=None, derandomize=True, max_examples=100)
 hypothesis.settings.load_profile("ludus")
@@ -23,3 +26,12 @@ LONGEST = (
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgetting():
+    """What a file had JAX compile, no other file needs; kept, it makes a worker large and every later trace slow."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+        gc.collect()

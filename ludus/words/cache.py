@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import os
@@ -52,6 +53,27 @@ def caching_in(folder: pathlib.Path) -> Iterator[None]:
         yield
     finally:
         _config.CACHE_DIR = before
+
+
+def folder_now() -> pathlib.Path:
+    """Where what is decorated now keeps its compiled form."""
+    return pathlib.Path(_config.CACHE_DIR or cache_root())
+
+
+@contextlib.contextmanager
+def held(lock: pathlib.Path) -> Iterator[None]:
+    """While nobody else holds this lock; where no file can be made, nobody waits."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def inside_folder() -> bool:

@@ -15,9 +15,12 @@ from typing import Any
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
+
+from ludus.words import cache
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -74,7 +77,7 @@ class Rule(CPUDispatcher):
     @functools.cached_property
     def alone(self) -> Any:
         """The same function, for Python to call."""
-        return whole(self.py_func, cache=False)
+        return whole(self.py_func, kept=False)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return super().get_call_template(*wide(args, kws))
@@ -84,13 +87,27 @@ class Rule(CPUDispatcher):
         self.overloads[tuple(compiled.signature.args)] = compiled
 
 
-def whole(function: Callable[..., Any], cache: bool = True) -> Any:
+def whole(function: Callable[..., Any], kept: bool = True) -> Any:
     """A compiled function that is ready to be called, by Python or by another."""
     jit: Any = njit
-    dispatcher = jit(cache=cache, **FLAGS)(function)
+    dispatcher = jit(cache=kept, **FLAGS)(function)
+    if kept:
+        dispatcher.compile = one_at_a_time(dispatcher.compile, function)
     given = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: given(*wide(args, kws))
     return dispatcher
+
+
+def one_at_a_time(compile: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Whoever needs what another process compiles just now waits for it, and then finds it in the cache."""
+    lock = cache.folder_now() / f"{function.__module__}.{function.__qualname__}.lock"
+
+    def compile_alone(signature: Any) -> Any:
+        # Numba's own lock first: two threads that take the two in different order would wait for each other.
+        with global_compiler_lock, cache.held(lock):
+            return compile(signature)
+
+    return compile_alone
 
 
 def wide(args: Any, kws: Any) -> tuple[Any, Any]:

@@ -1,5 +1,6 @@
 """The compile cache is never stale, and an unchanged game hits it."""
 
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -55,6 +56,10 @@ def more(state):
 HASH = (
     "from ludus import games; from ludus.pool import binding; print(binding.digest(binding.KERNEL, games.find('sum')))"
 )
+MISSES = (
+    "import sys; from ludus import Pool; Pool('sum', 1).advance([0]); "
+    "print(sum(sys.modules['ludus_kernel_sum'].advance.stats.cache_misses.values()))"
+)
 PLAY = "from ludus import Pool; print(Pool('sum', 1).advance([0]).reward[0, 0])"
 
 
@@ -108,6 +113,12 @@ def test_what_a_game_is_made_of_may_change_between_two_runs(home):
     edit(table, "200", "100")
     edit(number, "2000", "1000")
     assert run(home) == (1122, False)
+
+
+def test_two_processes_that_need_the_same_compile_it_once(home):
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        both = list(threads.map(lambda _: int(process(home, MISSES).stdout), range(2)))
+    assert sorted(both) == [0, 1]
 
 
 def test_every_process_finds_the_same_cache(home):
