@@ -226,6 +226,11 @@ class Mind(NamedTuple):
         found: Any = self.agent.actor.apply(self._part("actor"), latent)
         return found
 
+    def unbent(self, latent: Array) -> Array:
+        """Actions before they are bent to lie between -1 and 1."""
+        found: Any = self.agent.actor.apply(self._part("actor"), latent, method="unbent")
+        return found
+
     def worth(self, latent: Array, action: Array, critics: Any = None) -> Array:
         """[critics, ...] what an action is worth; by the params' own critics, or those given."""
         chosen = self._part("critics") if critics is None else {"params": critics}
@@ -235,7 +240,8 @@ class Mind(NamedTuple):
     def follow(self, latent: Array, actions: Array) -> Array:
         """What futures are worth: [...] of a latent [..., L] and actions [..., H, k].
 
-        Σ γᵗ cᵗ r + γᴴ cᴴ Q(z, π(z)), where c is the chance that the game goes on so far.
+        Σ γᵗ cᵗ r + γᴴ cᴴ Q(z, π(z)), where c is the chance that the game goes on so far. While it learns, Q is the
+        critics' mean and some deviations more: what they do not agree on is worth a try.
         """
 
         def on(carry: tuple[Array, Array, Array], action: Array) -> tuple[tuple[Array, Array, Array], None]:
@@ -246,7 +252,9 @@ class Mind(NamedTuple):
 
         begin = latent, jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
         (latent, total, left), _ = jax.lax.scan(on, begin, jnp.moveaxis(actions, -2, 0))
-        return total + left * self.worth(latent, self.act(latent)).mean(axis=0)
+        judged = self.worth(latent, self.act(latent))
+        hope = 0.0 if self.agent.earnest else self.agent.plan.hope
+        return total + left * (judged.mean(axis=0) + hope * judged.std(axis=0))
 
 
 @functools.partial(jax.jit, static_argnums=0)

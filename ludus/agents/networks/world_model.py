@@ -84,9 +84,15 @@ class Actor(nn.Module):
     args: WorldModelArgs
     actions: int
 
-    @nn.compact
+    def setup(self) -> None:
+        self.layers = Layers((*self.args.actor, self.actions), last=0.01)
+
     def __call__(self, latent: Array) -> Array:
-        return nn.tanh(Layers((*self.args.actor, self.actions), last=0.01)(latent))
+        return nn.tanh(self.layers(latent))
+
+    def unbent(self, latent: Array) -> Array:
+        """The same before the last bend, where a gradient is left however far an action leans to one side."""
+        return self.layers(latent)
 
 
 class Critics(nn.Module):

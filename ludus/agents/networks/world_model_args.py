@@ -61,6 +61,9 @@ class PlanArgs:
     """the least deviation of imagined actions, of 1 being as far as they go"""
     most: float = 1.0
     """the deviation that they begin with"""
+    hope: float = 2.0
+    """how many deviations between its critics a future is worth more, while it learns: nobody stands still for fear
+    where it is not yet known what comes"""
 
     def __post_init__(self) -> None:
         for name in ("horizon", "samples", "elites", "rounds"):
@@ -70,5 +73,7 @@ class PlanArgs:
             raise LudusError(
                 f"{self.elites} elites cannot be taken from {self.samples} samples and {self.proposals} proposals"
             )
+        if self.hope < 0:
+            raise LudusError(f"hope of a plan is 0 or more, not {self.hope:g}")
         if not (self.temperature > 0 and 0 <= self.least <= self.most):
             raise LudusError("a plan wants a temperature above 0, and 0 <= least <= most")

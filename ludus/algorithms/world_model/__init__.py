@@ -17,7 +17,9 @@ from ludus.types import LudusError, Rollout
 
 SCHEDULES = ("learning_rate", "ends", "exploration", "planning")
 SHARES = ("discount", "trace", "fading", "calm", "slowness", "drift")
-AMOUNTS = ("warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing")
+AMOUNTS = (
+    "warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing", "leaning",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,17 @@ class WorldModelSettings:
     """steps of a rollout, in every row, between two updates"""
     replay: int = 20_000
     """the last steps that are learned from"""
-    warmup: int = 500
+    warmup: int = 1000
     """first steps, which are noise alone: whoever learns from less learns to be afraid"""
-    ratio: float = 2.0
+    ratio: float = 1.0
     """gradients that are followed for each step played"""
-    batch: int = 128
+    batch: int = 64
     """sequences of a gradient"""
-    horizon: int = 5
+    horizon: int = 10
     """steps of a sequence, over which the model must predict without looking"""
     imagination: int = 5
     """steps that the actor imagines to learn what its actions lead to"""
-    ends: str = "linear(0, 10, 3000)"
+    ends: str = "linear(0, 4, 2000)"
     """how much more often sequences are drawn in which a game ends, which is rare and dear: a number or a schedule;
     whoever sees little else at first learns to be afraid"""
     learning_rate: str = "linear(0.001, 0.0002, 10000)"
@@ -70,10 +72,12 @@ class WorldModelSettings:
     """λ: how much critics learn from what was played next, against what they think of it"""
     reward_scale: float = 1.0
     """rewards are learned times this; worths should be of the order of 1 to 100"""
-    fading: float = 0.7
+    fading: float = 0.85
     """ρ: what an error one step further into a sequence counts"""
     smoothing: float = 0.1
     """the deviation of noise on imagined actions, which makes what only just goes well worth less"""
+    leaning: float = 0.001
+    """what actions cost that lean far to one side, from where no gradient leads back"""
     calm: float = 0.995
     """what is left, at each gradient, of the averaged parameters that play in earnest"""
     slowness: float = 0.97
@@ -87,7 +91,7 @@ class WorldModelSettings:
     value_weight: float = 0.1
     """of the critics' errors"""
 
-    exploration: str = "linear(0.6, 0.2, 3000)"
+    exploration: str = "linear(0.6, 0.1, 2000)"
     """the deviation of the noise on actions, of 1 being as far as they go: a number or a schedule over steps"""
     drift: float = 0.9
     """how much of that noise stays for the next action: noise that lasts leads where nothing else does"""

@@ -3,7 +3,9 @@
     z = e(o),  ẑ' = d(ẑ, a)                                   from the first latent on, without looking
     model   Σ ρᵗ [ |ẑ' - e(o')|² + (r̂(ẑ') - r)² + H(ĉ(ẑ'), c) + |ô(ẑ') - o'|² ] + |ô(z) - o|²
     critics Σ ρᵗ (Q(ẑ, a) - y)²,  y = r + γ c [(1 - λ) min Q̄(e(o'), π(e(o')) + ε) + λ y'],  Q̄ slow
-    actor   -[ Σ γᵗ ĉᵗ r̂ + γᴷ ĉᴷ min Q(z, π(z)) ]              along steps that it imagines itself, with actions + ε
+    actor   -[ Σ γᵗ ĉᵗ r̂ + γᴷ ĉᴷ min Q(z, π(z)) ] + w |u|²     along steps that it imagines itself, with actions + ε
+
+where π = tanh u: far out no gradient is left behind the bend, so what leans there is drawn back before it.
 
 The noise ε makes what only just goes well worth less, so that the actor keeps its distance.
 """
@@ -102,6 +104,7 @@ def actor_loss(
     begin = latent, jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
     (latent, total, left), _ = jax.lax.scan(on, begin, jax.random.split(key, settings.imagination))
     total = total + left * mind.worth(latent, mind.act(latent)).min(axis=0)
+    total = total - settings.leaning * jnp.square(mind.unbent(begin[0])).sum(axis=-1)
     return -(weights * total).sum() / jnp.maximum(weights.sum(), 1.0)
 
 

@@ -19,7 +19,7 @@ SIZES = WorldModelArgs(
 )
 PLAN = PlanArgs(horizon=3, samples=12, proposals=3, elites=4, rounds=2)
 SETTINGS = WorldModelSettings(
-    sizes=SIZES, plan=PLAN, length=6, batch=4, horizon=3, imagination=2, smoothing=0.0, replay=60
+    sizes=SIZES, plan=PLAN, length=6, batch=4, horizon=3, imagination=2, smoothing=0.0, leaning=0.0, replay=60
 )
 SMALL = {
     "game": "car", "algorithm": "world_model", "runtime": "local", "rows": 2, "steps": 60, "length": 6, "batch": 4,

@@ -41,7 +41,24 @@ def test_the_networks_have_the_sizes_of_the_document():
     assert dense(shapes["model"], "dynamics") == [34, 64, 32]
     assert dense(shapes["model"], "paid") == [32, 32, 1]
     assert dense(shapes["model"], "decoder") == [32, 64, 6]
-    assert dense(shapes["actor"], "Layers_0") == [32, 64, 32, 2]
+    assert dense(shapes["actor"], "layers") == [32, 64, 32, 2]
+
+
+def test_what_critics_do_not_agree_on_is_hoped_for_while_it_learns():
+    """Two critics that say 1 and 5 everywhere: 3, and two for every deviation of hope."""
+    agent = replace(agent_of(), plan=replace(PLAN, hope=1.5))
+    params = made_up(agent)
+    critics = jax.tree.map(jnp.zeros_like, params["critics"])
+    last = max(name for name in critics["VmapLayers_0"] if name.startswith("Dense"))
+    critics["VmapLayers_0"][last]["bias"] = jnp.array([[1.0], [5.0]])
+    params |= {"critics": critics}
+    params |= {"calm": {name: params[name] for name in ("model", "actor", "critics")}}
+    latent, actions = jnp.ones((1, 8)), jnp.zeros((1, 0, agent.actions))
+
+    def worth(earnest):
+        return float(world_model.Mind(replace(agent, earnest=earnest), params).follow(latent, actions)[0])
+
+    assert worth(earnest=True) == pytest.approx(3.0) and worth(earnest=False) == pytest.approx(6.0)
 
 
 @settings(max_examples=50, deadline=None)

@@ -161,6 +161,26 @@ def test_gradients_reach_the_actor_through_the_dynamics():
     assert slope(blind | {"model": mind.params["model"] | {"dynamics": still}}) == 0.0
 
 
+def test_an_actor_that_leans_all_to_one_side_finds_back():
+    """Behind tanh nothing is left of a gradient there; what leaning costs is asked before the bend."""
+    agent = agent_of()
+    mind = mind_of(agent)
+    latent = mind.encode(sequences(agent, 1, 3).seen[0])
+    actor = mind.params["actor"]
+    far = actor | {"layers": actor["layers"] | {"Dense_1": actor["layers"]["Dense_1"] | {"bias": jnp.full(2, -60.0)}}}
+
+    def slope(leaning):
+        settings = replace(SETTINGS, leaning=leaning)
+
+        def loss(actor):
+            return objective.actor_loss(settings, agent, mind.params, latent, jnp.ones(3), jax.random.key(0), actor)
+
+        return np.asarray(jax.grad(loss)(far)["layers"]["Dense_1"]["bias"])
+
+    assert np.abs(slope(0.0)).max() == 0.0
+    assert np.allclose(slope(0.1), -12.0, rtol=0.1), "down the slope is towards the middle"
+
+
 def test_prediction_errors_are_those_of_actions_alone():
     agent = agent_of()
     mind, played = mind_of(agent), sequences(agent, 5, 2)
