@@ -79,7 +79,7 @@ def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]
     for name, moves in {"play": ("d", "c", "e"), "balatro": ("select blind", "select card 1", "select card 3")}.items():
         page = opened(browser, f"{studio.url}/#/room/{rooms[name]}", SIZES["1280"], "dark")
         for move in moves:
-            studio.wait(f"/api/rooms/{rooms[name]}", lambda now: now["waiting"], "a move is asked for")
+            studio.wait(f"/api/rooms/{rooms[name]}", lambda now: now["waiting"], "a move is asked for", 600)
             page.locator(f".areas button[aria-label='{move}'], .areas button[aria-label^='{move},']").first.click()
             page.wait_for_timeout(2000)
         page.context.close()
