@@ -17,7 +17,7 @@ LAYERS = (
     ("bridges", "conformance", "heatmap"),
     ("agents",),
     ("algorithms", "scaffold", "show", "evaluate"),
-    ("balatro", "config", "runtimes", "golden", "inspection", "replays", "terminal", "window"),
+    ("balatro", "config", "duel", "runtimes", "golden", "inspection", "replays", "terminal", "window"),
     ("train", "battle"),
     ("runs",),
     ("bench", "server", "studio"),

@@ -25,11 +25,11 @@ def main() -> None:
 
 def run(arguments: list[str]) -> None:
     """Carry out a command line."""
-    from ludus.cli import balatro, battling, measuring, playing, studio, training, viewing
+    from ludus.cli import balatro, battling, duel, measuring, playing, studio, training, viewing
     from ludus.cli.application import app
 
     # Importing them is what makes their commands known.
-    assert balatro and battling and measuring and playing and studio and training and viewing
+    assert balatro and battling and duel and measuring and playing and studio and training and viewing
     # The flags of `train` depend on the algorithm, so it reads its own.
     if arguments[:1] == ["train"]:
         training.train(arguments[1:])

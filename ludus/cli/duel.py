@@ -1,0 +1,85 @@
+"""`ludus duel`: decks to look at, to check and to make."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import tyro
+
+from ludus.cli.application import app, print_json
+from ludus.types import LudusError
+
+
+@app.command
+def duel(
+    tool: Annotated[Literal["decks", "deck", "random"], tyro.conf.Positional],
+    items: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    /,
+    seed: int = 0,
+    stage: int = 5,
+    out: str = "",
+    json: bool = False,
+) -> None:
+    """Tools for duelists: the decks that come with the game, what a deck holds, and random decks.
+
+    Args:
+        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one.
+        items: The name of a deck, or a .ydk file.
+        seed: Of a random deck; the same seed makes the same deck.
+        stage: Of a random deck: 1 normal monsters, 2 with simple spells, 3 starter cards, 4 Goat cards, 5 all cards.
+        out: The .ydk file that a random deck is written to; without it, the deck is printed.
+        json: Print one JSON object: {"decks": […]} of all decks, or the one deck with its cards.
+    """
+    if tool == "decks":
+        _none(tool, items)
+        _decks(json)
+    elif tool == "deck":
+        _deck(_one(tool, items, "the name of a deck or a .ydk file"), json)
+    else:
+        _none(tool, items)
+        _random(seed, stage, out, json)
+
+
+def _one(tool: str, items: tuple[str, ...], what: str) -> str:
+    if len(items) != 1:
+        raise LudusError(f"ludus duel {tool} takes {what}, and one only; {len(items)} were given")
+    return items[0]
+
+
+def _none(tool: str, items: tuple[str, ...]) -> None:
+    if items:
+        raise LudusError(f'ludus duel {tool} takes nothing but flags; "{items[0]}" was given')
+
+
+def _decks(as_json: bool) -> None:
+    from ludus.duel import decks, telling
+
+    found = [decks.named(name) for name in decks.names()]
+    if as_json:
+        print_json({"decks": [telling.counts(deck) for deck in found]})
+    else:
+        print(telling.table(found))
+
+
+def _deck(name: str, as_json: bool) -> None:
+    from ludus.duel import decks, telling
+
+    deck = decks.find_deck(name)
+    if as_json:
+        print_json(telling.described(deck))
+    else:
+        print(telling.deck(deck))
+
+
+def _random(seed: int, stage: int, out: str, as_json: bool) -> None:
+    from ludus.duel import decks, telling
+
+    deck = decks.random_deck(seed, stage)
+    if out:
+        decks.write_ydk(deck, out)
+    if as_json:
+        print_json(telling.described(deck))
+    elif out:
+        print(f"a deck of {len(deck.main)} cards and {len(deck.extra)} in the extra deck is in {out}")
+    else:
+        print(decks.ydk_text(deck), end="")

@@ -1,0 +1,79 @@
+"""Which decks may be played: known cards in their places, few copies of each, and neither too few nor too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ludus.duel.cards import EXTRA, TOKEN, cards_by_code, kind_of
+from ludus.types import LudusError
+
+FEWEST, MOST, MOST_EXTRA, MOST_SIDE, COPIES = 40, 60, 15, 15, 3
+
+
+class Entry(NamedTuple):
+    """A card of a deck, and where it stands."""
+
+    part: str
+    """main, extra or side"""
+    code: int
+    line: int = 0
+    """of a file; 0 where there is none"""
+
+
+def check_entries(entries: Sequence[Entry], name: str) -> None:
+    """Refuse what is no legal deck."""
+    check_known(entries, name)
+    _check_places(entries, name)
+    _check_copies(entries, name)
+    _check_sizes(entries, name)
+
+
+def check_known(entries: Iterable[Entry], name: str) -> None:
+    """Refuse cards that the game does not know, and tokens."""
+    known = cards_by_code()
+    for entry in entries:
+        where = _where(entry, name)
+        if entry.code not in known:
+            raise LudusError(f"{where}: card {entry.code} is unknown; use one of the {len(known)} that the game knows")
+        if kind_of(known[entry.code]) == TOKEN:
+            raise LudusError(f"{where}: {_told(entry.code)} is a token, which no deck holds; leave it out")
+
+
+def _check_places(entries: Iterable[Entry], name: str) -> None:
+    known = cards_by_code()
+    for entry in entries:
+        is_extra = kind_of(known[entry.code]) == EXTRA
+        if entry.part == "main" and is_extra:
+            raise LudusError(f"{_where(entry, name)}: {_told(entry.code)} is of the extra deck; move it below #extra")
+        if entry.part == "extra" and not is_extra:
+            raise LudusError(f"{_where(entry, name)}: {_told(entry.code)} is of the main deck; move it below #main")
+
+
+def _check_copies(entries: Iterable[Entry], name: str) -> None:
+    copies: Counter[int] = Counter()
+    for entry in entries:
+        copies[entry.code] += 1
+        if copies[entry.code] > COPIES:
+            raise LudusError(
+                f"{_where(entry, name)}: {_told(entry.code)} comes a {copies[entry.code]}th time; "
+                f"a deck has at most {COPIES} of a card, in all its parts together"
+            )
+
+
+def _check_sizes(entries: Iterable[Entry], name: str) -> None:
+    sizes = Counter(entry.part for entry in entries)
+    if not FEWEST <= sizes["main"] <= MOST:
+        raise LudusError(f"{name}: the main deck has {sizes['main']} cards; it must have {FEWEST} to {MOST}")
+    for part, most in (("extra", MOST_EXTRA), ("side", MOST_SIDE)):
+        if sizes[part] > most:
+            raise LudusError(f"{name}: the {part} deck has {sizes[part]} cards; it may have {most} at most")
+
+
+def _where(entry: Entry, name: str) -> str:
+    return f"{name}, line {entry.line}" if entry.line else name
+
+
+def _told(code: int) -> str:
+    return f"{cards_by_code()[code].name} ({code})"
