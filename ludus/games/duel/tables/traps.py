@@ -1,0 +1,66 @@
+# ruff: noqa: E501, I001  (a card, or one thing it does, is one line; its words are many)
+"""The traps, a row each: code, name, what it does, what else it is."""
+
+from __future__ import annotations
+
+from ludus.games.duel.tables.words import (
+    ALWAYS_IN_DAMAGE_STEP, ANY_SUMMON, ATTACK, ATTACK_BY_OTHER, BEFORE_CALCULATION, BINDS_LEVELS, BOTH_FIELDS,
+    BOTTOMLESS, BOUND_TO_MONSTER, CARDS_IN_DECK, CHAINING, CONTINUOUS, COUNTER, CYLINDER, DAMAGE_PER, DESTROY_ALL,
+    DESTROY_ATTACKER, DESTROY_TARGETS, DESTROY_THREE, DICE, DISCARD, DRAINING, DRAW, DUST_TORNADO, FLIP_SUMMON,
+    FLIP_SUMMONED, FREE_MONSTER_ZONES, IN_ATTACK, MONSTER, MONSTERS, NEGATES_TRAPS, NEGATE_ACTIVATION,
+    NEGATE_ATTACK_AND_END, NEGATE_SUMMON, ONCE_BY_NAME_GIVEN_BACK, OTHERS_TURN, OTHER_MONSTERS, OTHER_SPELLS,
+    OWN_GRAVE, OWN_MONSTERS, PAY, PAY_HALF, RAISE_ATTACK, RAISE_DEFENSE, REVIVE_BOUND, RING, RUIN, SITS_DRAGONS,
+    SOLEMN, SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SPSUMMON, SPSUMMONED, SUMMON, SUMMONED, SUMMON_BY_OTHER,
+    TO_HAND_TARGETS, TRAP_ACTIVATED, TRAP_HOLE, TRIBUTE, UP, UP_ATTACK, WABOKU, Card, activate, cards, exists, target,
+    trap,
+)  # fmt: skip
+
+# fmt: off
+ROWS: tuple[Card, ...] = (
+    trap(4206964,  "Trap Hole",                    activate(on=SUMMONED | FLIP_SUMMONED, when=(SUMMON_BY_OTHER, 1000), do=(TRAP_HOLE, 1000), says="the opponent normal or flip summoned a monster with 1000 attack or more: destroy it")),
+    trap(44095762, "Mirror Force",
+        activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(DESTROY_ALL, OTHER_MONSTERS), which=cards(position=IN_ATTACK), says="a monster of the opponent attacks: destroy all of the opponent's monsters in attack")),
+    trap(12607053, "Waboku",                       activate(do=(WABOKU,), says="this turn your monsters survive battles and you take no battle damage")),
+    trap(17814387, "Reinforcements",               activate(target=target(MONSTERS, cards(position=UP)), do=(RAISE_ATTACK, 500), damage_step=BEFORE_CALCULATION, says="a face-up monster gains 500 attack until the end of the turn")),
+    trap(44209392, "Castle Walls",
+        activate(target=target(MONSTERS, cards(position=UP, has_defense=True)), do=(RAISE_DEFENSE, 500), damage_step=BEFORE_CALCULATION, says="a face-up monster gains 500 defense until the end of the turn")),
+    trap(24068492, "Just Desserts",                activate(when=exists(OTHER_MONSTERS), do=(DAMAGE_PER, 500, OTHER_MONSTERS), says="the opponent takes 500 damage for each monster there")),
+    trap(83887306, "Two-Pronged Attack",           activate(target=target(OWN_MONSTERS, cards(), 2), do=(DESTROY_THREE,), says="destroy two of your monsters and one of the opponent's")),
+    trap(3819470,  "Seven Tools of the Bandit",
+        activate(on=CHAINING, when=(TRAP_ACTIVATED,), cost=(PAY, 1000), do=(NEGATE_ACTIVATION,), damage_step=ALWAYS_IN_DAMAGE_STEP, says="pay 1000: a trap that is played does not count and is destroyed"),
+        types=COUNTER),
+    trap(77414722, "Magic Jammer",
+        activate(on=CHAINING, when=(SPELL_ACTIVATED,), cost=(DISCARD, 1), do=(NEGATE_ACTIVATION,), damage_step=ALWAYS_IN_DAMAGE_STEP, says="discard a card: a spell that is played does not count and is destroyed"),
+        types=COUNTER),
+    trap(41420027, "Solemn Judgment",
+        activate(on=SUMMON | FLIP_SUMMON | SPSUMMON | CHAINING, when=(SPELL_OR_TRAP_ACTIVATED,), cost=(PAY_HALF,), do=(SOLEMN,), damage_step=ALWAYS_IN_DAMAGE_STEP, says="pay half your life points: a summon, or a spell or trap that is played, fails and is destroyed"),
+        types=COUNTER),
+    trap(98069388, "Horn of Heaven",
+        activate(on=SUMMON | FLIP_SUMMON | SPSUMMON, when=(ANY_SUMMON,), cost=(TRIBUTE, 1), do=(NEGATE_SUMMON,), damage_step=ALWAYS_IN_DAMAGE_STEP, says="tribute a monster: a summon fails and what was summoned is destroyed"),
+        types=COUNTER),
+    trap(53582587, "Torrential Tribute",           activate(on=SUMMONED | FLIP_SUMMONED | SPSUMMONED, when=exists(MONSTERS), do=(DESTROY_ALL, MONSTERS), says="someone summoned: destroy every monster on the field")),
+    trap(83555666, "Ring of Destruction",
+        activate(when=(OTHERS_TURN,), target=target(OTHER_MONSTERS, cards(position=UP)), do=(RING,), once=ONCE_BY_NAME_GIVEN_BACK, says="in the opponent's turn: destroy a face-up monster there no stronger than the life points of its owner; both take its printed attack as damage, you first")),
+    trap(56120475, "Sakuretsu Armor",              activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(DESTROY_ATTACKER,), says="a monster of the opponent attacks: destroy it")),
+    trap(29401950, "Bottomless Trap Hole",
+        activate(on=SUMMONED | FLIP_SUMMONED | SPSUMMONED, when=(SUMMON_BY_OTHER, 1500), do=(BOTTOMLESS, 1500), says="the opponent summoned monsters with 1500 attack or more: destroy and banish them")),
+    trap(97077563, "Call of the Haunted",
+        activate(when=(FREE_MONSTER_ZONES, 1), target=target(OWN_GRAVE, cards(types=MONSTER, summonable=UP_ATTACK)), do=(REVIVE_BOUND, UP_ATTACK), text=0, says="summon a monster from your graveyard in attack"),
+        types=CONTINUOUS, traits=BOUND_TO_MONSTER, says="when this card leaves the field the monster is destroyed, and the other way round"),
+    trap(60082869, "Dust Tornado",                 activate(target=target(OTHER_SPELLS), do=(DUST_TORNADO,), says="destroy a spell or trap of the opponent, then you may set one from your hand")),
+    trap(62279055, "Magic Cylinder",               activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(CYLINDER,), says="a monster of the opponent attacks: the attack fails and the opponent takes its attack as damage")),
+    trap(14315573, "Negate Attack",
+        activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(NEGATE_ATTACK_AND_END,), damage_step=ALWAYS_IN_DAMAGE_STEP, says="a monster of the opponent attacks: the attack fails and the Battle Phase ends"),
+        types=COUNTER),
+    trap(4178474,  "Raigeki Break",                activate(cost=(DISCARD, 1), target=target(BOTH_FIELDS, cards(other=True)), do=(DESTROY_TARGETS,), says="discard a card: destroy another card on the field")),
+    trap(94192409, "Compulsory Evacuation Device", activate(target=target(MONSTERS), do=(TO_HAND_TARGETS,), says="return a monster on the field to the hand")),
+    trap(51452091, "Royal Decree",                 activate(says="it stays on the field"), types=CONTINUOUS, traits=NEGATES_TRAPS, says="all other traps on the field do nothing"),
+    trap(85742772, "Gravity Bind",                 activate(says="it stays on the field"), types=CONTINUOUS, traits=BINDS_LEVELS, says="monsters of level 4 or more cannot attack"),
+    trap(126218,   "Skull Dice",
+        activate(when=exists(OTHER_MONSTERS, cards(position=UP)), do=(DICE, -1, OTHER_MONSTERS), text=0, damage_step=BEFORE_CALCULATION, says="roll a die: the opponent's face-up monsters lose 100 times it until the end of the turn")),
+    trap(83968380, "Jar of Greed",                 activate(when=(CARDS_IN_DECK, 1), do=(DRAW, 1), says="draw a card")),
+    trap(77754944, "Widespread Ruin",              activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(RUIN,), says="a monster of the opponent attacks: destroy the opponent's attack position monster with the highest attack")),
+    trap(43250041, "Draining Shield",              activate(on=ATTACK, when=(ATTACK_BY_OTHER,), do=(DRAINING,), says="a monster of the opponent attacks: the attack fails and you gain its attack as life points")),
+    trap(50045299, "Dragon Capture Jar",           activate(says="it stays on the field"), types=CONTINUOUS, traits=SITS_DRAGONS, says="face-up dragons sit in defense and cannot change position"),
+)
+# fmt: on
