@@ -1,0 +1,124 @@
+"""What happens is told here: effects that it triggers are noted, and what can be answered is kept until it was."""
+
+from ludus.games.duel.conditions import holds
+from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, MOST_PENDING, NOBODY, FELLED
+from ludus.games.duel.tables import CARDS, EFFECTS
+from ludus.games.duel.tables.words import (
+    ATTACK, CHAINING, FLIP_SUMMON, FLIP_SUMMONED, FLIPPED, MAY_TRIGGER, MZONE, PRE_CALCULATION, SPSUMMON, SPSUMMONED, SUMMON, SUMMONED, TRIGGER,
+    GRAVE, ON_FIELD,
+)  # fmt: skip
+from ludus.games.duel.zones import is_up
+from ludus.words import rule
+
+ANSWERABLE = SUMMON | FLIP_SUMMON | SPSUMMON | SUMMONED | FLIP_SUMMONED | SPSUMMONED | ATTACK | CHAINING | PRE_CALCULATION
+"""what cards and effects can be activated in answer to"""
+
+
+@rule
+def tell(state, event, c, player, value):
+    """Something happened to, or because of, one card: who can answer it, and what it triggers."""
+    if event & ANSWERABLE:
+        note(state, event, c, player, value)
+    trigger_own(state, event, c, NOBODY, player, value)
+
+
+@rule
+def note(state, event, c, player, value):
+    """Keep an event that can be answered."""
+    if state.instant_count < MOST_EVENTS:
+        kept = state.instant[state.instant_count]
+        kept.code = event
+        kept.player = player
+        kept.value = value
+        kept.count = 0
+        if c != NOBODY:
+            kept.cards[0] = c
+            kept.count = 1
+        state.instant_count += 1
+
+
+@rule
+def note_more(state, c):
+    """The event that was kept last was about this card too."""
+    kept = state.instant[state.instant_count - 1]
+    if kept.count < MOST_EVENT_CARDS:
+        kept.cards[kept.count] = c
+        kept.count += 1
+
+
+@rule
+def trigger_own(state, event, c, other, player, value):
+    """Effects of a card that its own fate triggers."""
+    if c == NOBODY or CARDS[state.cards[c].code].triggers & event == 0:
+        return
+    row = CARDS[state.cards[c].code]
+    for number in range(row.first, row.first + row.count):
+        effect = EFFECTS[number]
+        if (effect.kind == TRIGGER or effect.kind == MAY_TRIGGER) and effect.on & event:
+            trigger(state, number, event, c, other, player, value)
+
+
+@rule
+def trigger(state, number, event, c, other, player, value):
+    """Note an effect that was triggered, if its condition holds."""
+    if state.pending_count >= MOST_PENDING:
+        return
+    effect = EFFECTS[number]
+    card = state.cards[c]
+    pending = state.pending[state.pending_count]
+    link = pending.link
+    link.card = c
+    link.code = card.code
+    link.effect = number
+    link.player = card.controller
+    link.controller = card.controller
+    link.place = card.place
+    link.sequence = card.sequence
+    link.stamp = card.stamp
+    link.flags = 0
+    link.count = 0
+    link.value = 0
+    link.extra = 0
+    link.event.code = event
+    link.event.player = player
+    link.event.value = value
+    link.event.count = 0
+    if other != NOBODY:
+        link.event.cards[0] = other
+        link.event.count = 1
+    pending.mandatory = effect.kind == TRIGGER
+    pending.ready = 0 if state.holding_flips and event == FLIPPED else 1
+    if holds(state, link):
+        state.pending_count += 1
+
+
+@rule
+def attack_told(state):
+    """Monsters that watch all attacks."""
+    for k in range(2):
+        player = state.turn_player if k == 0 else 1 - state.turn_player
+        for zone in range(7):
+            c = state.monsters[player, zone]
+            if c != NOBODY and is_up(state, c) and c != state.attacker:
+                trigger_own(state, ATTACK, c, NOBODY, state.turn_player, 0)
+
+
+@rule
+def drop_pending(state, at):
+    """One triggered effect is used or lost."""
+    state.pending_count -= 1
+    for k in range(at, state.pending_count):
+        state.pending[k] = state.pending[k + 1]
+
+
+@rule
+def miss(state):
+    """Something else has happened since: who may act only at once has missed it, and nothing that was can be answered."""
+    at = 0
+    while at < state.pending_count:
+        pending = state.pending[at]
+        if pending.mandatory == 0 and pending.ready and EFFECTS[pending.link.effect].waits == 0:
+            drop_pending(state, at)
+        else:
+            at += 1
+    state.instant_count = 0

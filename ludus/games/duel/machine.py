@@ -1,0 +1,130 @@
+"""The duel goes on until something is asked or it is over."""
+
+from ludus.games.duel.battle import battling
+from ludus.games.duel.chain import adding_chain, solving_chain
+from ludus.games.duel.control import equipping, phase_work, swapping_control, taking_control
+from ludus.games.duel.frames import (
+    ADD_CHAIN, ADJUST, BATTLE_COMMAND, CHANGE_POSITION, CHOOSE_TARGETS, CONTINUOUS_PHASE, DESTROY, EQUIP_WITH, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT,
+    POINT_EVENT, QUICK_EFFECT, SEND, SET_MONSTER, SET_SPELL, SOLVE_CHAIN, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE, SWAP_CONTROL_OF, TAKE_CONTROL_OF, TURN, call, done,
+)  # fmt: skip
+from ludus.games.duel.moving import changing_position, destroying, draw, sending
+from ludus.games.duel.operations import simple
+from ludus.games.duel.operations_summon import summoning_effect
+from ludus.games.duel.paying import paying, targeting
+from ludus.games.duel.proceeding import proceeding
+from ludus.games.duel.settling import adjusting
+from ludus.games.duel.state import NO_QUESTION
+from ludus.games.duel.summoning import flip_summoning, normal_summoning, setting_monster, setting_spell, special_summoning
+from ludus.games.duel.tables import EFFECTS
+from ludus.games.duel.tables.words import ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, GOYO, METAMORPHOSIS, RECRUIT, RITUAL_SUMMON, SNATCH, SWAP_CONTROL, TAKE_CONTROL, TOKENS
+from ludus.games.duel.turn import commanding, turning
+from ludus.games.duel.windows import phase_event, point_event, quick_effect
+from ludus.words import PLAYING, rule
+
+
+@rule
+def operating(state, frame):
+    """The newest link does what it does."""
+    link = state.chain[state.links - 1]
+    effect = EFFECTS[link.effect]
+    do = effect.do
+    moves_monsters = (RECRUIT <= do <= GOYO) or do == EQUIP_CARD or do == EQUIP_TARGET or do == TAKE_CONTROL or do == SNATCH or (
+        do == ENEMY_CONTROLLER or do == SWAP_CONTROL or (TOKENS <= do <= FLUTE)
+    )
+    if moves_monsters:
+        finished = summoning_effect(state, frame, link, effect)
+    else:
+        finished = simple(state, frame, link, effect)
+    if finished:
+        done(state)
+
+
+@rule
+def run(state):
+    """Work on the process on top of the stack, again and again."""
+    while state.question == NO_QUESTION and state.status == PLAYING:
+        frame = state.frames[state.depth - 1]
+        process = frame.process
+        if process == ADJUST:
+            adjusting(state, frame)
+        elif process == QUICK_EFFECT:
+            quick_effect(state, frame)
+        elif process == POINT_EVENT:
+            point_event(state, frame)
+        elif process == PHASE_EVENT:
+            phase_event(state, frame)
+        elif process == TURN:
+            turning(state, frame)
+        elif process == IDLE_COMMAND:
+            commanding(state, frame)
+        elif process == BATTLE_COMMAND:
+            battling(state, frame)
+        elif process == SEND:
+            sending(state, frame)
+        elif process == DESTROY:
+            destroying(state, frame)
+        elif process == CHANGE_POSITION:
+            changing_position(state, frame)
+        elif process == NORMAL_SUMMON:
+            normal_summoning(state, frame)
+        elif process == SET_MONSTER:
+            setting_monster(state, frame)
+        elif process == SET_SPELL:
+            setting_spell(state, frame)
+        elif process == FLIP_SUMMON_RULE:
+            flip_summoning(state, frame)
+        else:
+            run_rest(state, frame, process)
+
+
+@rule
+def run_rest(state, frame, process):
+    if process == ADD_CHAIN:
+        adding_chain(state, frame)
+    elif process == SOLVE_CHAIN:
+        solving_chain(state, frame)
+    elif process == PAY_COST:
+        paying(state, frame)
+    elif process == CHOOSE_TARGETS:
+        targeting(state, frame)
+    elif process == OPERATE:
+        operating(state, frame)
+    elif process == SPECIAL_SUMMON_RULE:
+        proceeding(state, frame)
+    elif process == SPECIAL_SUMMON:
+        special_summoning(state, frame)
+    elif process == TAKE_CONTROL_OF:
+        taking_control(state, frame)
+    elif process == SWAP_CONTROL_OF:
+        swapping_control(state, frame)
+    elif process == EQUIP_WITH:
+        equipping(state, frame)
+    elif process == CONTINUOUS_PHASE:
+        phase_work(state, frame)
+
+
+@rule
+def begin(state, opening):
+    """Opening hands, player 0's first, and the first turn."""
+    for player in range(2):
+        draw(state, player, opening, 0)
+    state.shuffle[0] = 0
+    state.shuffle[1] = 0
+    state.turn = 0
+    call(state, TURN)
+    run(state)
+
+
+@rule
+def resume(state):
+    """The chosen options are the answer: go on."""
+    state.picked_count = 0
+    state.answer = -1
+    for k in range(state.chosen_count):
+        option = state.options[state.chosen[k]]
+        state.answer = state.chosen[k]
+        state.picked[state.picked_count] = option.card
+        state.picked_count += 1
+    state.chosen_count = 0
+    state.question = NO_QUESTION
+    run(state)

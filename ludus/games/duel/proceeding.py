@@ -1,0 +1,255 @@
+"""How a monster is special summoned by its own procedure: materials or cost, zone, position, the chance to negate."""
+
+from ludus.games.duel.chain import ask_place
+from ludus.games.duel.events import note, trigger_own
+from ludus.games.duel.filters import can_banish
+from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, picks_from
+from ludus.games.duel.moving import put_in, send
+from ludus.games.duel.procedures import completable, is_legal_set, material_pool
+from ludus.games.duel.settling import settle
+from ludus.games.duel.state import (
+    AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY, PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
+)  # fmt: skip
+from ludus.games.duel.summoning import arrive, ask_next_tribute, remove_from
+from ludus.games.duel.tables import CARDS
+from ludus.games.duel.tables.words import (
+    BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED, TOON_PROCEDURE, UP, UP_ATTACK, XYZ_PROCEDURE,
+)  # fmt: skip
+from ludus.games.duel.windows import open_window
+from ludus.games.duel.zones import attach, free_monster_zones, monsters_of, move, sort_cards, zones_for
+from ludus.words import rule
+
+
+@rule
+def proceeding(state, frame):
+    c = frame.args[0]
+    card = state.cards[c]
+    player = state.turn_player
+    kind = CARDS[card.code].procedure
+    if frame.step == 0:
+        frame.step = 1
+        begin_choice(state, frame, c, player, kind)
+        if state.question:
+            return
+    if frame.step == 1:
+        if not chosen_all(state, frame, c, player, kind):
+            return
+    if frame.step == 2:
+        frame.step = 3
+        if frame.count:
+            use_materials(state, frame, c, player, kind)
+            return
+    if frame.step == 3:
+        frame.step = 4
+        settle(state)
+        return
+    if frame.step == 4:
+        frame.step = 5
+        ask_place(state, player, player, MZONE, zones_for(state, c, player))
+        return
+    if frame.step == 5:
+        frame.args[4] = state.options[state.answer].value
+        frame.step = 6
+        state.result = 0
+        ask_position(state, player, c, UP_ATTACK if CARDS[card.code].types & LINK else UP)
+        if state.question:
+            return
+    if frame.step == 6:
+        position = state.result
+        if position == 0:
+            position = state.options[state.answer].value
+        card.reason = BY_SPSUMMON
+        card.reason_player = player
+        move(state, c, player, MZONE, frame.args[4], position)
+        card.status = (card.status | BEING_SUMMONED) & ~ENABLED
+        state.negating_summon = c
+        note(state, SPSUMMON, c, player, 0)
+        frame.step = 7
+        open_window(state, 1, 1, 1)
+        return
+    if frame.step == 7:
+        state.negating_summon = NOBODY
+        if card.status & BEING_SUMMONED == 0 or card.place != MZONE:
+            done(state)
+            open_window(state, 0, 0, 0)
+            return
+        card.status = (card.status | SPECIAL_NOW | PROPER) & ~BEING_SUMMONED
+        arrive(state, c)
+        state.summoned_any[player] = 1
+        note(state, SPSUMMONED, c, player, 0)
+        trigger_own(state, SPSUMMONED, c, NOBODY, player, 0)
+        frame.step = 8
+        settle(state)
+        return
+    done(state)
+    open_window(state, 0, 0, 0)
+
+
+@rule
+def begin_choice(state, frame, c, player, kind):
+    """The first question about materials or cost; none where nothing is needed."""
+    row = CARDS[state.cards[c].code]
+    frame.count = 0
+    if kind == EMPTY_FIELD or (kind == TOON_PROCEDURE and row.procedure_a == 0):
+        frame.step = 2
+        return
+    if kind == TOON_PROCEDURE:
+        frame.args[1] = row.procedure_a
+        if free_monster_zones(state, player):
+            for zone in range(7):
+                m = state.monsters[player, zone]
+                if m != NOBODY:
+                    put_in(frame, m)
+            ask_cards(state, player, frame.cards, frame.count, row.procedure_a, row.procedure_a, 1)
+            frame.args[3] = 1
+            return
+        frame.args[3] = 0
+        ask_next_release(state, frame, player)
+        return
+    ask_next_material(state, frame, c, player, kind)
+
+
+@rule
+def ask_next_release(state, frame, player):
+    """One more tribute for a Toon; one of them must free a zone."""
+    clear_options(state)
+    needed = frame.args[1] - frame.count
+    frees = False
+    for k in range(frame.count):
+        if state.cards[frame.cards[k]].sequence < 5:
+            frees = True
+    for zone in range(7):
+        c = state.monsters[player, zone]
+        taken = False
+        for k in range(frame.count):
+            if frame.cards[k] == c:
+                taken = True
+        if c != NOBODY and not taken and (frees or zone < 5 or needed > 1):
+            offer(state, PICKS, c, 0, 0, 0)
+    for k in range(frame.count):
+        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    if frame.count == 0:
+        offer(state, CANCELS, 0, 0, 0, 0)
+    ask(state, UNSELECT, player, 1, 1, frame.count == 0)
+
+
+@rule
+def ask_next_material(state, frame, c, player, kind):
+    """One more material among those that can still lead somewhere; whether the choice is complete instead."""
+    clear_options(state)
+    state.question = 0
+    finishable = False
+    if kind == LIGHT_AND_DARK:
+        offer_light_and_dark(state, frame, player)
+        if frame.count == 2:
+            clear_options(state)
+    else:
+        finishable = offer_materials(state, frame, c, player)
+    if state.option_count == 0:
+        return
+    sort_options(state)
+    for k in range(frame.count):
+        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    if finishable:
+        offer(state, FINISHES, 0, 0, 0, 0)
+    elif frame.count == 0:
+        offer(state, CANCELS, 0, 0, 0, 0)
+    ask(state, UNSELECT, player, 1, 1, frame.count == 0)
+    state.may_finish = finishable
+
+
+@rule
+def sort_options(state):
+    """Cards that can be picked, in the usual order."""
+    trial = state.frames[state.depth + 1]
+    for k in range(state.option_count):
+        trial.cards[k] = state.options[k].card
+    sort_cards(state, trial.cards, state.option_count)
+    for k in range(state.option_count):
+        state.options[k].card = trial.cards[k]
+
+
+@rule
+def offer_light_and_dark(state, frame, player):
+    """A card of the attribute that is still missing."""
+    have = 0
+    for k in range(frame.count):
+        have |= CARDS[state.cards[frame.cards[k]].code].attribute
+    for k in range(state.sizes[player, GRAVE_PILE]):
+        c = state.piles[player, GRAVE_PILE, k]
+        row = CARDS[state.cards[c].code]
+        if row.types & MONSTER and row.attribute & (LIGHT | DARK) & ~have and can_banish(state, c, player):
+            offer(state, PICKS, c, 0, 0, 0)
+
+
+@rule
+def offer_materials(state, frame, c, player):
+    """Monsters that some legal set holds beside those already chosen; whether what is chosen is legal itself."""
+    pool = state.frames[state.depth]
+    material_pool(state, c, player, pool)
+    chosen = 0
+    for k in range(pool.count):
+        for at in range(frame.count):
+            if frame.cards[at] == pool.cards[k]:
+                chosen |= 1 << k
+    for k in range(pool.count):
+        if chosen >> k & 1 == 0 and completable(state, c, player, pool, chosen | (1 << k)):
+            offer(state, PICKS, pool.cards[k], 0, 0, 0)
+    return is_legal_set(state, c, player, pool, chosen)
+
+
+@rule
+def chosen_all(state, frame, c, player, kind):
+    """Take the answer; whether all is chosen. A cancelled summon leaves no trace."""
+    if kind == TOON_PROCEDURE and frame.args[3]:
+        if state.picked_count == 0:
+            done(state)
+            return False
+        picks_from(state, frame)
+        frame.step = 2
+        return True
+    chosen = state.options[state.answer]
+    if chosen.kind == CANCELS:
+        done(state)
+        return False
+    if chosen.kind == FINISHES:
+        frame.step = 2
+        return True
+    if chosen.kind == UNPICKS:
+        remove_from(frame, chosen.card)
+    else:
+        put_in(frame, chosen.card)
+    if kind == TOON_PROCEDURE:
+        if frame.count < frame.args[1]:
+            ask_next_release(state, frame, player)
+            return False
+    else:
+        ask_next_material(state, frame, c, player, kind)
+        if state.question:
+            return False
+    frame.step = 2
+    return True
+
+
+@rule
+def use_materials(state, frame, c, player, kind):
+    """Materials go where they go: under the monster, to the graveyard, out of the game."""
+    if kind == XYZ_PROCEDURE:
+        overlay(state, frame, c)
+        return
+    if kind == LIGHT_AND_DARK:
+        sent = send(state, BANISHED, BY_COST, player)
+    elif kind == TOON_PROCEDURE:
+        sent = send(state, GRAVE, BY_RELEASE | BY_COST, player)
+    else:
+        sent = send(state, GRAVE, AS_MATERIAL, player)
+    for k in range(frame.count):
+        put_in(sent, frame.cards[k])
+
+
+@rule
+def overlay(state, frame, c):
+    """Monsters become materials; what was equipped to them, and their own materials, are lost."""
+    sort_cards(state, frame.cards, frame.count)
+    for k in range(frame.count):
+        attach(state, frame.cards[k], c)

@@ -1,0 +1,109 @@
+"""All cards as arrays that rules read: `CARDS[code]`, `EFFECTS[row]`, `FILTERS[row]`, `CHANGES[row]`.
+
+A card is known inside by its row; row 0 is no card. Its effects are rows `first` to `first + count` of EFFECTS.
+"""
+
+from __future__ import annotations
+
+from ludus.games.duel.tables import extra, monsters, spells, traps
+from ludus.games.duel.tables.words import Card, Effect, Filter
+from ludus.words import i16, i32, i64
+from ludus.words.rows import table
+
+ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS)
+ROW_OF = {card.code: row for row, card in enumerate(ROWS)}
+"""the row of a card's public number"""
+EFFECT_ROWS: list[Effect] = [effect for card in ROWS for effect in card.effects]
+
+_filters: dict[Filter, int] = {}
+
+
+def _filter(which: Filter) -> int:
+    return _filters.setdefault(which, len(_filters))
+
+
+def _numbers(words: tuple[int, ...], count: int) -> tuple[int, ...]:
+    return (*words, *(0,) * (count - len(words)))
+
+
+def _effect(owner: int, number: int, effect: Effect) -> tuple[int, ...]:
+    when, cost, do = _numbers(effect.when, 3), _numbers(effect.cost, 3), _numbers(effect.do, 4)
+    seen, target = effect.seen, effect.target
+    return (
+        owner, number, effect.kind, effect.on, _speed(ROWS[owner], effect), effect.where, effect.text, *when,
+        seen.where, _filter(seen.which), seen.fewest, *cost, target.where, _filter(target.which), target.fewest, target.most,
+        *do, _filter(effect.which), effect.once, effect.waits, effect.in_damage_step,
+    )  # fmt: skip
+
+
+def _speed(card: Card, effect: Effect) -> int:
+    from ludus.games.duel.tables.words import ACTIVATE, COUNTER, QUICKPLAY, TRAP
+
+    if effect.kind != ACTIVATE:
+        return effect.speed
+    return 3 if card.types & COUNTER else 2 if card.types & (TRAP | QUICKPLAY) else 1
+
+
+def _owned() -> list[tuple[int, int, Effect]]:
+    return [(row, number, effect) for row, card in enumerate(ROWS) for number, effect in enumerate(card.effects)]
+
+
+_filter(Filter())
+_effects = [_effect(*owned) for owned in _owned()]
+_cards, _changes = [], []
+_first_effect = 0
+for _card in ROWS:
+    _materials = [ROW_OF.get(code, 0) for code in _card.materials]
+    _cards.append((
+        _card.code, _card.types, _card.attribute, _card.race, _card.level, _card.attack, _card.defense, _card.markers, _card.traits,
+        _first_effect, len(_card.effects), len(_changes), len(_card.changes), *_numbers(_card.procedure, 3), len(_materials),
+        *_numbers(tuple(_materials), 3), _filter(_card.material), ROW_OF.get(_card.partner, 0), _filter(_card.equips),
+        _events := 0,
+    ))  # fmt: skip
+    _first_effect += len(_card.effects)
+    for _change in _card.changes:
+        _changes.append((_change.who, _change.attack, _change.defense, _filter(_change.which), _change.per))
+
+
+def _answers(row: int) -> tuple[int, int]:
+    """All that a card's effects answer: what it could be triggered by, and what it can be played to."""
+    mine = [effect for owner, _, effect in _owned() if owner == row]
+    from ludus.games.duel.tables.words import ACTIVATE, MAY_TRIGGER, QUICK, TRIGGER
+
+    triggers, fast = 0, 0
+    for effect in mine:
+        if effect.kind in (TRIGGER, MAY_TRIGGER):
+            triggers |= effect.on
+        if effect.kind == QUICK or (effect.kind == ACTIVATE and _speed(ROWS[row], effect) > 1):
+            fast |= effect.on
+    return triggers, fast
+
+
+_cards = [(*row[:-1], *_answers(number)) for number, row in enumerate(_cards)]
+
+EFFECTS = table(
+    _effects, card=i16, number=i16, kind=i16, on=i32, speed=i16, where=i16, text=i32, when=i16, when_a=i32, when_b=i32,
+    seen_where=i32, seen=i16, seen_fewest=i16, cost=i16, cost_a=i32, cost_b=i32, target_where=i32, target=i16, fewest=i16, most=i16,
+    do=i16, a=i32, b=i32, c=i32, which=i16, once=i16, waits=i16, in_damage_step=i16,
+)  # fmt: skip
+CARDS = table(
+    _cards, code=i32, types=i32, attribute=i16, race=i32, level=i16, attack=i32, defense=i32, markers=i16, traits=i64, first=i16, count=i16,
+    first_change=i16, changes=i16, procedure=i16, procedure_a=i16, procedure_b=i16, materials=i16, material_1=i16, material_2=i16,
+    material_3=i16, material=i16, partner=i16, equips=i16, triggers=i32, fast=i32,
+)  # fmt: skip
+CHANGES = table(_changes or [(0, 0, 0, 0, 0)], who=i16, attack=i32, defense=i32, which=i16, per=i16)
+
+
+def _filter_row(which: Filter) -> tuple[int, ...]:
+    return (
+        which.types, which.without, which.exactly, which.position, which.races, which.attributes, which.lowest_level, which.highest_level,
+        which.most_attack, which.most_defense, ROW_OF.get(which.code, 0), which.other, which.summonable, which.banishable,
+        which.controllable, which.has_defense, ROW_OF.get(which.except_code, 0),
+    )  # fmt: skip
+
+
+FILTERS = table(
+    [_filter_row(which) for which in _filters], types=i32, without=i32, exactly=i32, position=i16, races=i32, attributes=i16,
+    lowest_level=i16, highest_level=i16, most_attack=i32, most_defense=i32, code=i16, other=i16, summonable=i16, banishable=i16,
+    controllable=i16, has_defense=i16, except_code=i16,
+)  # fmt: skip

@@ -1,0 +1,275 @@
+"""The words in which cards are written down: what a card is, and what it does when, on what condition, at what cost.
+
+    spell(53129443, "Dark Hole", activate(when=exists(MONSTERS), do=(DESTROY_ALL, MONSTERS)))
+    monster(54652250, "Man-Eater Bug", FLIP, EARTH, INSECT, 2, 450, 600,
+            flip(target=target(MONSTERS), do=(DESTROY_TARGETS,), text=0, says="destroy a monster"))
+
+A row of the table is all there is to a card. `says` is its line for people.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# fmt: off
+# What a card is: the bits of the real engine.
+MONSTER, SPELL, TRAP, NORMAL, EFFECT, FUSION, RITUAL = 0x1, 0x2, 0x4, 0x10, 0x20, 0x40, 0x80
+SPIRIT, TUNER, SYNCHRO, TOKEN, QUICKPLAY, CONTINUOUS = 0x200, 0x1000, 0x2000, 0x4000, 0x10000, 0x20000
+EQUIP, FIELD, COUNTER, FLIP, TOON, XYZ, SPECIAL_ONLY, LINK = 0x40000, 0x80000, 0x100000, 0x200000, 0x400000, 0x800000, 0x2000000, 0x4000000
+EXTRA_DECK = FUSION | SYNCHRO | XYZ | LINK
+EARTH, WATER, FIRE, WIND, LIGHT, DARK, DIVINE = 1, 2, 4, 8, 16, 32, 64
+ATTRIBUTES = ("EARTH", "WATER", "FIRE", "WIND", "LIGHT", "DARK", "DIVINE")
+RACES = ("Warrior", "Spellcaster", "Fairy", "Fiend", "Zombie", "Machine", "Aqua", "Pyro", "Rock", "Winged Beast", "Plant", "Insect", "Thunder",
+         "Dragon", "Beast", "Beast-Warrior", "Dinosaur", "Fish", "Sea Serpent", "Reptile", "Psychic", "Divine-Beast", "Creator God", "Wyrm", "Cyberse")
+(WARRIOR, SPELLCASTER, FAIRY, FIEND, ZOMBIE, MACHINE, AQUA, PYRO, ROCK, WINGED_BEAST, PLANT, INSECT, THUNDER, DRAGON, BEAST, BEAST_WARRIOR,
+ DINOSAUR, FISH, SEA_SERPENT, REPTILE, PSYCHIC, DIVINE_BEAST, CREATOR_GOD, WYRM, CYBERSE) = (1 << bit for bit in range(25))
+BOTTOM_LEFT, BOTTOM, BOTTOM_RIGHT, LEFT, RIGHT, TOP_LEFT, TOP, TOP_RIGHT = 0x1, 0x2, 0x4, 0x8, 0x20, 0x40, 0x80, 0x100
+
+# Where a card lies, how, and what brought it there: the bits of the real engine.
+DECK, HAND, MZONE, SZONE, GRAVE, BANISHED, EXTRA, OVERLAY = 1, 2, 4, 8, 16, 32, 64, 128
+ON_FIELD = MZONE | SZONE
+UP_ATTACK, DOWN_ATTACK, UP_DEFENSE, DOWN_DEFENSE, UP, DOWN, IN_ATTACK, IN_DEFENSE = 1, 2, 4, 8, 5, 10, 3, 12
+
+# Where targets and the like are looked for, seen from the player of an effect.
+OWN_MONSTERS, OTHER_MONSTERS, OWN_SPELLS, OTHER_SPELLS, OWN_GRAVE, OTHER_GRAVE, OWN_HAND, OTHER_HAND, OWN_DECK, OTHER_DECK, OWN_EXTRA = (1 << bit for bit in range(11))
+MONSTERS, SPELLS, GRAVES, HANDS = OWN_MONSTERS | OTHER_MONSTERS, OWN_SPELLS | OTHER_SPELLS, OWN_GRAVE | OTHER_GRAVE, OWN_HAND | OTHER_HAND
+OTHERS_FIELD = OTHER_MONSTERS | OTHER_SPELLS
+BOTH_FIELDS = MONSTERS | SPELLS
+
+# What kind of effect it is. Ignition effects and most spells are of speed 1, quick effects and traps of 2, counter traps of 3.
+ACTIVATE, IGNITION, TRIGGER, MAY_TRIGGER, QUICK, STATIC = range(6)
+"""a spell or trap card; in one's own main phase; must be used when it happens; may be used; at any time; always"""
+
+# What an effect answers.
+(FREE, SUMMON, FLIP_SUMMON, SPSUMMON, SUMMONED, FLIP_SUMMONED, SPSUMMONED, FLIPPED, ATTACK, ATTACKED, CHAINING, BATTLE_START,
+ PRE_CALCULATION, BATTLE_DAMAGE, BATTLED, BATTLE_DESTROYING, BATTLE_DESTROYED, DESTROYED, TO_GRAVE, EQUIPPED, CHANGED_POSITION,
+ STANDBY_PHASE, BATTLE_PHASE_END, END_PHASE) = (1 << bit for bit in range(24))
+"""nothing; a summon that could still be negated; one that was made; turned face-up; attacks; is attacked; a card or effect is activated;
+the damage step begins; before damage calculation; damage was dealt; after damage calculation; destroyed another, was destroyed by battle;
+was destroyed; came to the graveyard; got an equip card; changed its position; in these phases"""
+
+# Conditions: (which, number, number).
+(ALWAYS, EXISTS, FROM_FIELD, FROM_HAND, TRIBUTED, IN_GRAVE, DAMAGE_TO_OTHER, DIRECT_DAMAGE_TO_OTHER, ATTACK_TO_DEFENSE, DEFENSE_TO_ATTACK,
+ WAS_ATTACKED_BY_SURVIVOR, BATTLES_A_MONSTER, ATTACKS_FACE_DOWN, ATTACKED_FACE_DOWN, DESTROYED_AS_ATTACKER, DESTROYED_TO_GRAVE,
+ OTHERS_TURN_WOULD_TAKE_DAMAGE, IN_THIS_BATTLE, OWN_STANDBY, OTHERS_STANDBY, SUMMONED_THIS_TURN, USED_THIS_TURN, ATTACK_BY_OTHER,
+ ATTACK_BY_ANYONE, NO_MATERIAL, SUMMON_BY_OTHER, ANY_SUMMON, SPELL_ACTIVATED, TRAP_ACTIVATED, SPELL_OR_TRAP_ACTIVATED,
+ NORMAL_SPELL_ACTIVATED, WOULD_DESTROY, TARGETS_OWN_CARD, OTHERS_TURN, CARDS_IN_DECK, OTHER_HAS_HAND, SOMEONE_HAS_HAND, FREE_MONSTER_ZONES,
+ LORD_OF_D, OTHERS_FACE_DOWN, NOT_EQUIPPED_YET, FUSION_POSSIBLE, RITUAL_POSSIBLE, SWAP_POSSIBLE, NOT_ATTACKED_YET, DESTROYED_BY_BATTLE_OR_EFFECT,
+ OWN_EFFECT_NOT_USED) = range(47)
+
+# Costs: (which, number, number).
+(NO_COST, PAY, PAY_HALF, DISCARD, DISCARD_SELF, TRIBUTE, TRIBUTE_SELF, DETACH, REMOVE_COUNTER, GIVE_UP_ATTACK, TRIBUTE_LINKED, TRIBUTE_FOR_FUSION,
+ GIVE_UP_SUMMONS) = range(13)
+
+# What is done: (which, number, number, number).
+(NOTHING, DESTROY_TARGETS, TO_HAND_TARGETS, BANISH_TARGETS, DESTROY_ALL, DESTROY_WEAKEST, DESTROY_HIGHEST_DEFENSE, DESTROY_STRONGEST_ATTACKER,
+ DESTROY_IF_TYPE, DESTROY_IF_DOWN, DESTROY_THREE, DESTROY_SELF, DESTROY_EVENT_CARDS, DESTROY_ATTACK_TARGET, DESTROY_RACE, DESTROY_ALL_OTHERS,
+ RETURN_ATTACKER, RETURN_ALL, RETURN_SELF, SEARCH, SEARCH_AND_BAN, ADD_COPIES, DRAW, UPSTART, CHARITY, DUO, CARD_DESTRUCTION, MORPHING_JAR,
+ DAMAGE, DAMAGE_BOTH, RECOVER, DAMAGE_PER, DISCARD_RANDOM, THESTALOS, DON_ZALOOG, TIME_WIZARD, ADD_COUNTER, EQUIP_CARD, EQUIP_TARGET, NO_BATTLE_DAMAGE,
+ BANISH_BATTLERS, ATTACK_AGAIN, SERPENT, SPIRIT_RETURN, RECRUIT, GERM, MOMONGA, SUMMON_FROM_HAND, SUMMON_LINKED, REVIVE, REVIVE_NEGATED,
+ REVIVE_EQUIPPED, REVIVE_BOUND, REVIVE_SELF, GOYO, LILY, TAKE_CONTROL, SNATCH, SNATCH_RECOVER, ENEMY_CONTROLLER, SWAP_CONTROL, TURN_DOWN, TO_DEFENSE, TO_ATTACK,
+ TOKENS, METAMORPHOSIS, FUSE, RITUAL_SUMMON, FLUTE, SWORDS, RAISE_ATTACK, RAISE_DEFENSE, DICE, SWAP_BASE_VALUES, NOBLEMAN, WABOKU,
+ NEGATE_ACTIVATION, NEGATE_EFFECT, NEGATE_SUMMON, SOLEMN, TORRENTIAL, TRAP_HOLE, BOTTOMLESS, RING, DESTROY_ATTACKER, MIRROR_FORCE, CYLINDER, NEGATE_ATTACK,
+ NEGATE_ATTACK_AND_END, DRAINING, RUIN, DUST_TORNADO, TO_DECK_TOP, BLACK_PENDANT, UTOPIA_NEGATE, STARDUST) = range(96)
+
+# What is always so about a card, a bit each.
+(PIERCES, NOT_BY_BATTLE, ATTACKS_ALL, IS_TOON, NO_SPECIAL_SUMMON, SHIELDS_DRAGONS, STOPS_TRAPS, NEGATES_TRAPS, BINDS_LEVELS, BINDS_STRONG,
+ BINDS_OTHERS, SITS_LEVELS, SITS_DRAGONS, FREEZES, LEADS_WARRIORS, KEEPS_GRAVES, SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, COPIES_EQUIP,
+ REFLECTS_DAMAGE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, DIES_WHEN_TARGETED, RESTS_AFTER_ATTACK, STAYS_ON_FIELD, BOUND_TO_MONSTER,
+ DESTROYS_EQUIPPED, COSTS_UPKEEP, CONTROLS_EQUIPPED, LASTS_THREE_TURNS, NO_TRIBUTE_SUMMON, SUMMONED_PROPERLY_ONLY) = (1 << bit for bit in range(32))
+
+# Who a change of attack and defense is for, and what it is counted by.
+SELF, EQUIPPED_MONSTER, EVERYONE, OWN = range(4)
+(ONE, EQUIPS, COUNTERS, DARK_MAGICIANS, OWN_UP_MONSTERS, OWN_SPELLS_AND_TRAPS, LINKED, MATERIALS, SHORT_HAND) = range(9)
+
+# How often.
+OFTEN, ONCE_A_TURN, ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK, ONCE_A_BATTLE = range(5)
+"""`given back`: a negated activation does not count"""
+
+# How it is summoned from hand or extra deck.
+NO_PROCEDURE, TOON_PROCEDURE, LIGHT_AND_DARK, EMPTY_FIELD, SYNCHRO_PROCEDURE, XYZ_PROCEDURE, LINK_PROCEDURE = range(7)
+# fmt: on
+
+
+class Filter(NamedTuple):
+    """Which cards count: all that is given must hold."""
+
+    types: int = 0
+    """any of these bits"""
+    without: int = 0
+    """none of these"""
+    exactly: int = 0
+    """these bits and no others"""
+    position: int = 0
+    races: int = 0
+    attributes: int = 0
+    lowest_level: int = 0
+    highest_level: int = 0
+    most_attack: int = -1
+    most_defense: int = -1
+    code: int = 0
+    other: bool = False
+    """not the card itself"""
+    summonable: int = 0
+    """can be special summoned by the player in this position"""
+    banishable: bool = False
+    controllable: bool = False
+    has_defense: bool = False
+    except_code: int = 0
+
+
+def cards(**which: int) -> Filter:
+    return Filter(**which)
+
+
+class Target(NamedTuple):
+    """What is chosen when an effect is activated."""
+
+    where: int = 0
+    which: Filter = Filter()
+    fewest: int = 0
+    most: int = 0
+
+
+def target(where: int, which: Filter = Filter(), fewest: int = 1, most: int = 0) -> Target:
+    return Target(where, which, fewest, most or fewest)
+
+
+class Effect(NamedTuple):
+    """One thing that a card does."""
+
+    kind: int
+    on: int
+    speed: int
+    where: int
+    text: int
+    when: tuple[int, ...]
+    seen: Target
+    """what must exist for `when=exists(…)`"""
+    cost: tuple[int, ...]
+    target: Target
+    do: tuple[int, ...]
+    which: Filter
+    """which cards `do` is about"""
+    once: int
+    waits: bool
+    """cannot miss its time"""
+    in_damage_step: int
+    says: str
+
+
+NO_TEXT, SYSTEM = -1, 1_000_000
+"""`text` is the number of a line of the card; SYSTEM + n is one of the game's own lines"""
+NEVER, BEFORE_CALCULATION, ALWAYS_IN_DAMAGE_STEP, IN_CALCULATION = range(4)
+"""when in a damage step an effect may be used"""
+
+
+def exists(where: int, which: Filter = Filter(), fewest: int = 1) -> tuple[tuple[int, ...], Target]:
+    return (EXISTS, fewest), target(where, which, fewest)
+
+
+def effect(
+    kind: int, on: int = FREE, speed: int = 1, where: int = MZONE, text: int = NO_TEXT,
+    when: tuple[object, ...] = (ALWAYS,), cost: tuple[int, ...] = (NO_COST,), target: Target = Target(),
+    do: tuple[int, ...] = (NOTHING,), which: Filter = Filter(), once: int = OFTEN, waits: bool = False,
+    damage_step: int = NEVER, says: str = "",
+) -> Effect:  # fmt: skip
+    seen = Target()
+    if isinstance(when[0], tuple):
+        when, seen = when  # type: ignore[assignment]
+    return Effect(kind, on, speed, where, text, when, seen, cost, target, do, which, once, waits, damage_step, says)  # type: ignore[arg-type]
+
+
+def activate(**words: object) -> Effect:
+    """A spell or trap card is played. The speed follows from the card."""
+    return effect(ACTIVATE, where=HAND | SZONE, **words)  # type: ignore[arg-type]
+
+
+def ignition(**words: object) -> Effect:
+    return effect(IGNITION, **words)  # type: ignore[arg-type]
+
+
+def trigger(on: int, **words: object) -> Effect:
+    """It must be used when this happens."""
+    return effect(TRIGGER, on, **words)  # type: ignore[arg-type]
+
+
+def may_trigger(on: int, **words: object) -> Effect:
+    return effect(MAY_TRIGGER, on, **words)  # type: ignore[arg-type]
+
+
+def flip(**words: object) -> Effect:
+    return effect(TRIGGER, FLIPPED, **words)  # type: ignore[arg-type]
+
+
+def may_flip(**words: object) -> Effect:
+    return effect(MAY_TRIGGER, FLIPPED, waits=True, **words)  # type: ignore[arg-type]
+
+
+def quick(on: int, **words: object) -> Effect:
+    return effect(QUICK, on, 2, **words)  # type: ignore[arg-type]
+
+
+class Change(NamedTuple):
+    """Attack and defense are raised, or lowered, for as long as the card lies face-up."""
+
+    who: int
+    attack: int
+    defense: int
+    which: Filter
+    per: int
+
+
+def change(who: int, attack: int = 0, defense: int = 0, which: Filter = Filter(), per: int = ONE) -> Change:
+    return Change(who, attack, defense, which, per)
+
+
+class Card(NamedTuple):
+    """A row of the table."""
+
+    code: int
+    name: str
+    types: int
+    attribute: int = 0
+    race: int = 0
+    level: int = 0
+    """or rank, or link rating"""
+    attack: int = 0
+    defense: int = 0
+    markers: int = 0
+    effects: tuple[Effect, ...] = ()
+    changes: tuple[Change, ...] = ()
+    traits: int = 0
+    procedure: tuple[int, ...] = (NO_PROCEDURE,)
+    materials: tuple[int, ...] = ()
+    """the codes that a fusion monster is made of"""
+    material: Filter = Filter()
+    """what synchro tuners, xyz and link materials must be"""
+    partner: int = 0
+    """the ritual monster of a ritual spell"""
+    equips: Filter = Filter()
+    """what an equip card may be put on"""
+    says: str = ""
+    """what no effect says: procedures and traits"""
+
+
+def monster(
+    code: int, name: str, types: int, attribute: int, race: int, level: int, attack: int, defense: int,
+    *does: Effect | Change, **rest: object,
+) -> Card:  # fmt: skip
+    """`types` without MONSTER; NORMAL monsters say so."""
+    effects = tuple(part for part in does if isinstance(part, Effect))
+    changes = tuple(part for part in does if isinstance(part, Change))
+    return Card(code, name, MONSTER | types, attribute, race, level, attack, defense, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]
+
+
+def spell(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: object) -> Card:
+    effects = tuple(part for part in does if isinstance(part, Effect))
+    changes = tuple(part for part in does if isinstance(part, Change))
+    return Card(code, name, SPELL | types, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]
+
+
+def trap(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: object) -> Card:
+    effects = tuple(part for part in does if isinstance(part, Effect))
+    changes = tuple(part for part in does if isinstance(part, Change))
+    return Card(code, name, TRAP | types, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]

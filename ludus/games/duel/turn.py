@@ -1,0 +1,354 @@
+"""A turn: its phases, and what the turn player may do in a main phase."""
+
+from ludus.games.duel.activation import can_play_card, can_use, lies_in_range, no_event, try_link
+from ludus.games.duel.events import tell
+from ludus.games.duel.frames import (
+    ADD_CHAIN, BATTLE_COMMAND, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, SET_MONSTER, SET_SPELL, SPECIAL_SUMMON_RULE, ask, call, clear_options, done, offer,
+)  # fmt: skip
+from ludus.games.duel.moving import change_position, draw
+from ludus.games.duel.procedures import can_procedure
+from ludus.games.duel.settling import settle
+from ludus.games.duel.state import (
+    ACTIVATES, BATTLE_START, BATTLE_STEP, BY_RULE, DRAW_PHASE, END, EXTRA_PILE, FLIPPED_NOW, GRAVE_PILE, HAND_PILE, IDLE, MAIN_1, MAIN_2, MOVED_NOW, NOBODY, REPOSITIONS,
+    SET_NOW, SETS_MONSTER, SETS_SPELL, SPECIAL_NOW, SPECIAL_SUMMONS, STANDBY, SUMMONED_NOW, SUMMONS, THIS_TURN, TO_BATTLE, TO_END,
+)  # fmt: skip
+from ludus.games.duel.tables import CARDS, EFFECTS
+from ludus.games.duel.tables.words import (
+    ACTIVATE, DRAGON, EXTRA_DECK, FIELD, FREE, FREEZES, IGNITION, LINK, MONSTER, NO_TRIBUTE_SUMMON, QUICK, RITUAL, SITS_DRAGONS, SPECIAL_ONLY, SPELL, TOKEN, TRAP, UP,
+    UP_ATTACK, UP_DEFENSE, DOWN,
+)  # fmt: skip
+from ludus.games.duel.values import level, somewhere, traits_of, works
+from ludus.games.duel.windows import ask_fast, open_window, phase_window, solve, start_link
+from ludus.games.duel.zones import can_place_spell, free_monster_zones, is_up
+from ludus.words import rule
+
+NOTHING_CHOSEN, GO_TO_BATTLE, GO_TO_END = 0, 6, 7
+
+
+@rule
+def turning(state, frame):
+    """The phases of a turn, then the next one."""
+    if frame.step == 0:
+        begin_turn(state)
+        frame.step = 1
+        settle(state)
+        return
+    if frame.step == 1:
+        state.told_phase = DRAW_PHASE
+        frame.step = 2
+        if state.turn > 1:
+            draw(state, state.turn_player, 1, BY_RULE)
+            open_window(state, 0, 0, 0)
+            settle(state)
+        return
+    if frame.step == 2:
+        frame.step = 3
+        phase_window(state, DRAW_PHASE)
+        return
+    if frame.step == 3:
+        state.phase = STANDBY
+        state.told_phase = STANDBY
+        state.pending_count = 0
+        frame.step = 4
+        phase_window(state, STANDBY)
+        return
+    if frame.step == 4:
+        state.phase = MAIN_1
+        frame.step = 5
+        settle(state)
+        return
+    if frame.step == 5:
+        state.pending_count = 0
+        state.told_phase = MAIN_1
+        frame.step = 6
+        call(state, IDLE_COMMAND)
+        return
+    if frame.step == 6:
+        if state.result == GO_TO_END:
+            frame.step = 11
+            return
+        state.phase = BATTLE_START
+        state.told_phase = BATTLE_START
+        state.pending_count = 0
+        frame.step = 7
+        phase_window(state, BATTLE_START)
+        settle(state)
+        return
+    if frame.step == 7:
+        state.phase = BATTLE_STEP
+        state.pending_count = 0
+        state.chain_attack = 0
+        frame.step = 8
+        call(state, BATTLE_COMMAND)
+        return
+    if frame.step == 8:
+        frame.args[0] = state.result
+        state.phase = MAIN_2
+        frame.step = 9
+        settle(state)
+        return
+    if frame.step == 9:
+        state.pending_count = 0
+        state.told_phase = MAIN_2
+        frame.step = 11
+        idle = call(state, IDLE_COMMAND)
+        idle.args[1] = frame.args[0] == GO_TO_END
+        return
+    if frame.step == 11:
+        state.phase = END
+        state.told_phase = END
+        frame.step = 12
+        settle(state)
+        return
+    if frame.step == 12:
+        state.pending_count = 0
+        frame.step = 13
+        phase_window(state, END)
+        return
+    if frame.step == 13:
+        frame.step = 14
+        settle(state)
+        return
+    state.pending_count = 0
+    state.turn_player = 1 - state.turn_player
+    frame.step = 0
+
+
+@rule
+def begin_turn(state):
+    """What counted for one turn counts anew."""
+    for player in range(2):
+        for zone in range(7):
+            c = state.monsters[player, zone]
+            if c != NOBODY:
+                card = state.cards[c]
+                card.status &= ~THIS_TURN
+                card.attacks = 0
+                for k in range(8):
+                    card.attacked[k] = 0
+                card.used = 0
+        for zone in range(6):
+            c = state.spells[player, zone]
+            if c != NOBODY:
+                state.cards[c].status &= ~SET_NOW
+                state.cards[c].used = 0
+        state.summons[player] = 0
+        state.summoned_any[player] = 0
+        state.named_count[player] = 0
+    state.turn += 1
+    state.phase = DRAW_PHASE
+    state.hand_adjusted = 0
+    state.end_battle = 0
+
+
+@rule
+def commanding(state, frame):
+    """The turn player's main phase: one command after the other."""
+    player = state.turn_player
+    if frame.step == 0:
+        if frame.args[1]:
+            frame.args[1] = 0
+            leave_main(state, frame, GO_TO_END)
+            return
+        offer_commands(state, player)
+        ask(state, IDLE, player, 1, 1, 0)
+        frame.step = 1
+        return
+    if frame.step == 1:
+        obey(state, frame, player)
+        return
+    if frame.step == 2:
+        frame.step = 0
+        solve(state, 0, 0, 0)
+        return
+    if frame.step == 3:
+        frame.step = 4
+        settle(state)
+        return
+    if frame.step == 4:
+        frame.step = 0
+        open_window(state, 0, 0, 0)
+        return
+    if frame.step == 5:
+        if state.links:
+            frame.step = 0
+            solve(state, 0, 0, 0)
+            return
+        frame.step = 6
+        settle(state)
+        return
+    state.result = frame.args[0]
+    done(state)
+
+
+@rule
+def leave_main(state, frame, where):
+    """The other player may answer the end of the phase."""
+    frame.args[0] = where
+    frame.step = 5
+    ask_fast(state, 0, 1 - state.turn_player, 1)
+
+
+@rule
+def obey(state, frame, player):
+    chosen = state.options[state.answer]
+    kind = chosen.kind
+    c = chosen.card
+    frame.step = 0
+    if kind == ACTIVATES:
+        start_link(state, c, chosen.effect, -1, player)
+        frame.step = 2
+        ask_fast(state, 0, 1 - player, 0)
+        call(state, ADD_CHAIN)
+    elif kind == SUMMONS:
+        work = call(state, NORMAL_SUMMON)
+        work.args[0] = c
+    elif kind == SETS_MONSTER:
+        work = call(state, SET_MONSTER)
+        work.args[0] = c
+    elif kind == SPECIAL_SUMMONS:
+        work = call(state, SPECIAL_SUMMON_RULE)
+        work.args[0] = c
+    elif kind == SETS_SPELL:
+        work = call(state, SET_SPELL)
+        work.args[0] = c
+        work.args[1] = player
+    elif kind == REPOSITIONS:
+        card = state.cards[c]
+        card.status |= MOVED_NOW
+        if is_up(state, c):
+            frame.step = 3
+            change_position(state, c, UP_DEFENSE if card.position == UP_ATTACK else UP_ATTACK, player)
+        else:
+            work = call(state, FLIP_SUMMON_RULE)
+            work.args[0] = c
+    elif kind == TO_BATTLE:
+        leave_main(state, frame, GO_TO_BATTLE)
+    else:
+        leave_main(state, frame, GO_TO_END)
+
+
+@rule
+def offer_commands(state, player):
+    """Everything the turn player may do."""
+    clear_options(state)
+    size = state.sizes[player, HAND_PILE]
+    for k in range(size):
+        c = state.piles[player, HAND_PILE, k]
+        if can_normal_summon(state, c, player, False):
+            offer(state, SUMMONS, c, 0, 0, 0)
+    for k in range(size):
+        c = state.piles[player, HAND_PILE, k]
+        if can_procedure(state, c, player):
+            offer(state, SPECIAL_SUMMONS, c, 0, 0, 0)
+    for k in range(state.sizes[player, EXTRA_PILE]):
+        c = state.piles[player, EXTRA_PILE, k]
+        if can_procedure(state, c, player):
+            offer(state, SPECIAL_SUMMONS, c, 0, 0, 0)
+    for zone in range(7):
+        c = state.monsters[player, zone]
+        if c != NOBODY and can_reposition(state, c, player):
+            offer(state, REPOSITIONS, c, 0, 0, 0)
+    for k in range(size):
+        c = state.piles[player, HAND_PILE, k]
+        if can_normal_summon(state, c, player, True):
+            offer(state, SETS_MONSTER, c, 0, 0, 0)
+    for k in range(size):
+        c = state.piles[player, HAND_PILE, k]
+        if CARDS[state.cards[c].code].types & (SPELL | TRAP) and can_place_spell(state, c, player):
+            offer(state, SETS_SPELL, c, 0, 0, 0)
+    offer_activations(state, player, False)
+    if state.phase == MAIN_1 and state.turn > 1:
+        offer(state, TO_BATTLE, 0, 0, 0, 0)
+    offer(state, TO_END, 0, 0, 0, 0)
+
+
+@rule
+def offer_activations(state, player, fast_only):
+    """Cards and effects that can be activated with nothing to answer."""
+    for k in range(state.sizes[player, HAND_PILE]):
+        offer_activation(state, state.piles[player, HAND_PILE, k], player, fast_only)
+    for zone in range(7):
+        offer_activation(state, state.monsters[player, zone], player, fast_only)
+    for zone in range(6):
+        offer_activation(state, state.spells[player, zone], player, fast_only)
+
+
+@rule
+def offer_activation(state, c, player, fast_only):
+    if c == NOBODY:
+        return
+    row = CARDS[state.cards[c].code]
+    for number in range(row.first, row.first + row.count):
+        effect = EFFECTS[number]
+        if effect.on & FREE == 0 or (fast_only and effect.speed < 2):
+            continue
+        if effect.kind == ACTIVATE:
+            if not can_play_card(state, c, player, effect.speed):
+                continue
+        elif effect.kind == IGNITION or effect.kind == QUICK:
+            if not lies_in_range(state, number, c, player):
+                continue
+        else:
+            continue
+        try_link(state, number, c, player)
+        no_event(state.trial)
+        if can_use(state, state.trial):
+            offer(state, ACTIVATES, c, number, -1, 0)
+
+
+@rule
+def tributes_needed(state, c):
+    of = level(state, c)
+    return 0 if of < 5 else 1 if of < 7 else 2
+
+
+@rule
+def is_tribute(state, c):
+    """Whether a monster may be tributed for a summon."""
+    return c != NOBODY and traits_of(state, c) & NO_TRIBUTE_SUMMON == 0
+
+
+@rule
+def can_normal_summon(state, c, player, face_down):
+    row = CARDS[state.cards[c].code]
+    if row.types & MONSTER == 0 or row.types & (EXTRA_DECK | RITUAL | TOKEN | SPECIAL_ONLY) or state.summons[player]:
+        return False
+    if not face_down and state.no_summons[player]:
+        return False
+    needed = tributes_needed(state, c)
+    free = free_monster_zones(state, player) != 0
+    if needed == 0:
+        return free
+    count = 0
+    in_main = 0
+    for zone in range(7):
+        if is_tribute(state, state.monsters[player, zone]):
+            count += 1
+            in_main += zone < 5
+    return count >= needed and (free or in_main > 0)
+
+
+@rule
+def can_reposition(state, c, player):
+    card = state.cards[c]
+    if card.status & (SUMMONED_NOW | FLIPPED_NOW | SPECIAL_NOW | MOVED_NOW) or card.attacks > 0 or CARDS[card.code].types & LINK:
+        return False
+    if frozen(state, c):
+        return False
+    if card.position & UP:
+        return card.resting == 0
+    return not state.no_summons[player]
+
+
+@rule
+def frozen(state, c):
+    """Whether something keeps a monster in its position."""
+    for player in range(2):
+        for zone in range(7):
+            other = state.monsters[player, zone]
+            if other != NOBODY and other != c and traits_of(state, other) & FREEZES and works(state, other):
+                return True
+    if state.cards[c].position & UP and CARDS[state.cards[c].code].race & DRAGON:
+        return somewhere(state, SITS_DRAGONS)
+    return False
