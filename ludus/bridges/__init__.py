@@ -1,6 +1,7 @@
 """The one place that knows other people's interfaces, and the one door to every pool, ours or theirs.
 
-`gymnasium:FrozenLake-v1` or `pettingzoo:classic/tictactoe-v3` opens wherever the name of a game is accepted.
+`gymnasium:FrozenLake-v1` or `pettingzoo:classic/tictactoe-v3` opens wherever the name of a game is accepted;
+so does one of our games in somebody else's engine, `duel@ygopro`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ PREFIXES = {
     "pettingzoo": "ludus.bridges.pettingzoo_pool",
     "discretize": "ludus.bridges.discretize",
 }
+ENGINES = {"duel@ygopro": "ludus.bridges.ygopro.pool"}
 
 
 class AnyPool(Protocol):
@@ -59,12 +61,24 @@ def identity_of(pool: AnyPool) -> Identity:
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
     """A pool of the game with this name; a prefix like `gymnasium:` says whose game it is."""
+    if "@" in name.partition("(")[0]:
+        return _open_engine(name, rows, seed, threads)
     prefix, colon, rest = name.partition(":")
     if not colon:
         return Pool(name, rows, seed, threads)
     if prefix not in PREFIXES:
         raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; known are {", ".join(PREFIXES)}')
     pool: AnyPool = importlib.import_module(PREFIXES[prefix]).open_pool(rest, rows, seed, threads)
+    return pool
+
+
+def _open_engine(name: str, rows: int, seed: int | Sequence[int], threads: int | None) -> AnyPool:
+    """A pool of our game in another engine."""
+    game, bracket, settings = name.strip().partition("(")
+    if game.strip() not in ENGINES:
+        raise LudusError(f'"{game}" names an engine that is not known; known are {", ".join(ENGINES)}')
+    module = importlib.import_module(ENGINES[game.strip()])
+    pool: AnyPool = module.open_pool(bracket + settings, rows, seed, threads)
     return pool
 
 

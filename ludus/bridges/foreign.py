@@ -13,7 +13,6 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from ludus.bridges.foreign_spaces import ActionForm
 from ludus.games import split_name
 from ludus.pool.actions import as_array, illegal, random_actions
 from ludus.types import Array, Continuous, LudusError, Spec, Step
@@ -93,11 +92,18 @@ class Games(Protocol):
     def close(self) -> None: ...
 
 
+class Form(Protocol):
+    """How actions look from outside; `ActionForm` where they are those of a Gymnasium space."""
+
+    def name(self, action: Any) -> str:
+        """What people call an action."""
+
+
 class ForeignPool:
     """Rows of somebody else's environment, as a pool."""
 
     def __init__(
-        self, name: str, spec: Spec, form: ActionForm, observation: np.dtype[Any], rows: int, seed: int | Sequence[int],
+        self, name: str, spec: Spec, form: Form, observation: np.dtype[Any], rows: int, seed: int | Sequence[int],
         start: Callable[[Sheet], Games],
     ) -> None:  # fmt: skip
         self.rows, self.spec, self.name, self.observation = check_rows(rows), spec, name, observation
@@ -176,7 +182,9 @@ class ForeignPool:
         return self._form.name(action)
 
     def describe(self, row: int = 0) -> str:
-        """What the players of one game see, field by field."""
+        """What the players of one game see: in the bridge's own words where it has a `text`, else field by field."""
+        if text := getattr(self._games, "text", None):
+            return str(text(row))
         lines = range(row * self.spec.views, (row + 1) * self.spec.views)
         who = {line: f"seat {self._sheet.seat[line]}, " if self.spec.seats > 1 else "" for line in lines}
         fields = self._sheet.observation.items()

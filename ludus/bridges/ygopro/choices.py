@@ -1,0 +1,120 @@
+"""Questions as an agent answers them: one option at a time, at most 24 on a page.
+
+Where several cards are chosen, they are picked one after another, and `finish` ends it where fewer would do. What leads
+back to where one came from is not offered: neither cancel nor taking back a pick. Where there are more options than
+places, the last place of a page turns it, and after the last page comes the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ludus.bridges.ygopro import sums
+from ludus.bridges.ygopro.messages import Question
+
+MOST_OPTIONS = 24
+FINISH, TURN_PAGE = -1, -2
+
+
+class Choice(NamedTuple):
+    """What is to be decided now."""
+
+    question: Question
+    picked: tuple[int, ...] = ()
+    page: int = 0
+
+    @property
+    def open(self) -> list[int]:
+        """The indices of options that may be taken, FINISH among them where it may; empty when all is decided."""
+        return OPEN.get(self.question.message, _any_one)(self.question, self.picked)
+
+    @property
+    def shown(self) -> list[int]:
+        """The part of `open` on this page, with TURN_PAGE at its end where there is another."""
+        options = self.open
+        if len(options) <= MOST_OPTIONS:
+            return options
+        start = self.page * (MOST_OPTIONS - 1)
+        return [*options[start : start + MOST_OPTIONS - 1], TURN_PAGE]
+
+    def take(self, action: int) -> Choice:
+        """What is left to decide after an option of the page was taken."""
+        taken = self.shown[action]
+        if taken == TURN_PAGE:
+            pages = -(-len(self.open) // (MOST_OPTIONS - 1))
+            return self._replace(page=(self.page + 1) % pages)
+        return Choice(self.question, (*self.picked, taken))
+
+    @property
+    def answer(self) -> list[int] | None:
+        """What the core is told, once nothing is left to pick; None before that."""
+        if FINISH in self.picked or not self.open:
+            return [index for index in self.picked if index != FINISH]
+        return None
+
+
+def _any_one(question: Question, picked: tuple[int, ...]) -> list[int]:
+    return [] if picked else list(range(len(question.options)))
+
+
+def _yes_or_no(question: Question, picked: tuple[int, ...]) -> list[int]:
+    """Yes comes first."""
+    return [] if picked else [1, 0]
+
+
+def _cards(question: Question, picked: tuple[int, ...]) -> list[int]:
+    fewest, most = question.facts["min"], question.facts["max"]
+    if len(picked) == most:
+        return []
+    free = [index for index in range(len(question.options)) if index not in picked]
+    return free + [FINISH] * (len(picked) >= fewest) if free else []
+
+
+def _tributes(question: Question, picked: tuple[int, ...]) -> list[int]:
+    """Some monsters count as two; no more cards than the most, worth at least the fewest."""
+    fewest, most, weights = question.facts["min"], question.facts["max"], [option[4] for option in question.options]
+    worth, room = sum(weights[index] for index in picked), most - len(picked)
+    free = [index for index in range(len(weights)) if index not in picked]
+    if room == 0 or not free:
+        return []
+
+    def enough(index: int) -> bool:
+        others = sorted((weights[other] for other in free if other != index), reverse=True)[: room - 1]
+        return worth + weights[index] + sum(others) >= fewest
+
+    return [index for index in free if enough(index)] + [FINISH] * (worth >= fewest)
+
+
+def _sums(question: Question, picked: tuple[int, ...]) -> list[int]:
+    more = sums.may_pick(question, picked)
+    return more + [FINISH] * sums.may_finish(question, picked) if more else []
+
+
+def _unselect(question: Question, picked: tuple[int, ...]) -> list[int]:
+    """Cards to add, and finish; cancel only where there is nothing else."""
+    if picked:
+        return []
+    kinds = [option[0] for option in question.options]
+    forward = [index for index, kind in enumerate(kinds) if kind in ("sel", "finish")]
+    return forward or list(range(len(kinds)))
+
+
+def _as_many(question: Question, picked: tuple[int, ...]) -> list[int]:
+    if len(picked) == question.facts["count"]:
+        return []
+    return [index for index in range(len(question.options)) if index not in picked]
+
+
+def _counters(question: Question, picked: tuple[int, ...]) -> list[int]:
+    """A card for every counter that is taken away."""
+    if len(picked) == question.facts["count"]:
+        return []
+    return [index for index, option in enumerate(question.options) if picked.count(index) < option[4]]
+
+
+OPEN: dict[str, Callable[[Question, tuple[int, ...]], list[int]]] = {
+    "effectyn": _yes_or_no, "yesno": _yes_or_no, "card": _cards, "tribute": _tributes, "sum": _sums,
+    "unselect_card": _unselect, "place": _as_many, "disfield": _as_many, "counter": _counters,
+    "announce_race": _as_many, "announce_attrib": _as_many,
+}  # fmt: skip

@@ -1,0 +1,164 @@
+"""A duel in a real core as questions and answers, with the position at each of them."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from ludus.bridges.ygopro import messages, queries
+from ludus.bridges.ygopro.answers import response
+from ludus.bridges.ygopro.core import (
+    BANISHED,
+    DECK,
+    EXTRA,
+    GRAVE,
+    HAND,
+    MZONE,
+    PLACES,
+    SZONE,
+    Core,
+    Setup,
+    split_messages,
+)
+from ludus.bridges.ygopro.declaring import declarable
+from ludus.bridges.ygopro.messages import Question
+from ludus.types import LudusError
+
+AUTOMATIC = ("sort_card", "sort_chain")
+"""orders without weight: cards stay as they come"""
+XYZ, LINK = 0x800000, 0x4000000
+Position = dict[tuple[int, int], tuple[queries.Seen | None, ...]]
+"""the cards of each player and location"""
+
+
+class RealDuel:
+    """One duel: ask for its question, answer by the indices of options, look at its state."""
+
+    def __init__(self, core: Core, setup: Setup) -> None:
+        self.turn = self.turn_player = self.phase = self.damage_step = 0
+        self.winner: int | None = None
+        self.reason = 0
+        self.random: list[Any] = []
+        """what chance decided since the question before"""
+        self.shown: list[tuple[int, list[int]]] = []
+        """to whom which cards were shown since the question before"""
+        self._question: Question | None = None
+        self.places: list[bytes] = []
+        """what the core tells of each of `PLACES`"""
+        self._library, self._near = core.library, {code for deck in setup.decks for codes in deck for code in codes}
+        self._duel = core.open(setup)
+        self._run(b"")
+
+    def question(self) -> Question | None:
+        """What is to be decided; None when the duel is over."""
+        return self._question
+
+    def answer(self, chosen: Sequence[int]) -> None:
+        """Choose options of the question by their indices, and go on to the next."""
+        if self._question is None:
+            raise LudusError("the duel is over; there is nothing to answer")
+        self._run(response(self._question, chosen))
+
+    def field(self) -> queries.Field:
+        """Life points and chain."""
+        return queries.read_field(self.places[0])
+
+    def cards(self) -> Position:
+        """All cards, by player and location."""
+        told = zip(PLACES[1:], self.places[1:], strict=True)
+        return {(place.player, place.location): queries.read_cards(seen) for place, seen in told}
+
+    def state(self) -> dict[str, Any]:
+        """The position, as the golden duels write it."""
+        return digest(self)
+
+    def close(self) -> None:
+        self._duel.close()
+
+    def _run(self, answer: bytes) -> None:
+        self.random, self.shown = [], []
+        while True:
+            told = self._duel.run(answer)
+            self.places, asked = told.places, None
+            for message in split_messages(told.messages):
+                self._note(message)
+                asked = messages.read_question(message) or asked
+            if told.over or self.winner is not None:
+                self._question = None
+                return
+            if asked is None:
+                raise LudusError(
+                    "the core waits for an answer to a question nobody knows; is it newer than version 11?"
+                )
+            if asked.message not in AUTOMATIC:
+                self._question = self._complete(asked)
+                return
+            answer = response(asked, ())
+
+    def _note(self, message: bytes) -> None:
+        kind = message[0]
+        if kind == messages.NEW_TURN:
+            self.turn, self.turn_player = self.turn + 1, message[1]
+        elif kind == messages.NEW_PHASE:
+            self.phase = messages.read_phase(message)
+        elif kind in (messages.DAMAGE_STEP_START, messages.DAMAGE_STEP_END):
+            self.damage_step = int(kind == messages.DAMAGE_STEP_START)
+        elif kind == messages.WIN:
+            self.winner, self.reason = messages.read_winner(message)
+        elif kind == messages.CONFIRM_CARDS:
+            self.shown += messages.read_confirmed(message)
+        elif result := messages.read_random(message):
+            self.random.append(result)
+
+    def _complete(self, question: Question) -> Question:
+        """Whoever is to declare a card is offered those that fit the condition."""
+        if question.message != "announce_card":
+            return question
+        codes = declarable(self._library.all_cards(), question.facts["condition"], self._near)
+        return question._replace(options=codes)
+
+
+def digest(duel: RealDuel) -> dict[str, Any]:
+    """The position as the golden duels write it."""
+    field, cards = duel.field(), duel.cards()
+
+    def codes(where: int) -> list[list[int]]:
+        return [[card.code for card in cards[player, where] if card] for player in (0, 1)]
+
+    chain = [[*link[:4], messages.text(link.description)] for link in field.chain]
+    return {
+        "lp": list(field.points), "turn": duel.turn, "tp": duel.turn_player, "ph": duel.phase, "ds": duel.damage_step,
+        "m": [[_monster(card) for card in cards[player, MZONE]] for player in (0, 1)],
+        "s": [[_spell(card) for card in cards[player, SZONE]] for player in (0, 1)],
+        "h": codes(HAND), "g": codes(GRAVE),
+        "b": [[[card.code, card.position] for card in cards[player, BANISHED] if card] for player in (0, 1)],
+        "x": [sorted(extra) for extra in codes(EXTRA)], "d": [len(deck) for deck in codes(DECK)],
+        "dc": [zlib.crc32(struct.pack(f"<{len(deck)}I", *deck)) for deck in codes(DECK)], "ch": chain,
+    }  # fmt: skip
+
+
+def _monster(card: queries.Seen | None) -> list[Any] | None:
+    if card is None:
+        return None
+    level, defense = (0, 0) if card.types & LINK else (card.level, card.defense)
+    counters = [list(pair) for pair in card.counters]
+    return [
+        card.code,
+        card.position,
+        card.attack,
+        defense,
+        level,
+        counters,
+        list(card.overlays),
+        card.owner,
+        int(card.negated),
+    ]
+
+
+def _spell(card: queries.Seen | None) -> list[Any] | None:
+    if card is None:
+        return None
+    equipped = list(card.equipped_to) if card.equipped_to else 0
+    return [card.code, card.position, [list(pair) for pair in card.counters], card.owner, int(card.negated), equipped]

@@ -1,0 +1,219 @@
+"""The real core in this process: the user's own libocgcore, through its C interface."""
+
+from __future__ import annotations
+
+import ctypes
+import pathlib
+from collections.abc import Callable
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_int32,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from typing import Any
+
+from ludus.bridges.ygopro.core import (
+    DECK,
+    EXTRA,
+    MAJOR,
+    PASS,
+    PLACES,
+    WIN,
+    Library,
+    Setup,
+    Told,
+    offers_nothing,
+    split_messages,
+)
+from ludus.types import LudusError
+
+ENDED, AWAITING = 0, 1
+FACE_DOWN_DEFENSE = 8
+LOG_LENGTH = 50
+
+
+class OCGCardData(Structure):
+    _fields_ = [
+        ("code", c_uint32), ("alias", c_uint32), ("setcodes", POINTER(c_uint16)), ("type", c_uint32),
+        ("level", c_uint32), ("attribute", c_uint32), ("race", c_uint64), ("attack", c_int32), ("defense", c_int32),
+        ("lscale", c_uint32), ("rscale", c_uint32), ("link_marker", c_uint32),
+    ]  # fmt: skip
+
+
+class OCGPlayer(Structure):
+    _fields_ = [("starting_points", c_uint32), ("starting_draws", c_uint32), ("draws_a_turn", c_uint32)]
+
+
+CardReader = CFUNCTYPE(None, c_void_p, c_uint32, POINTER(OCGCardData))
+CardReaderDone = CFUNCTYPE(None, c_void_p, POINTER(OCGCardData))
+ScriptReader = CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)
+LogHandler = CFUNCTYPE(None, c_void_p, c_char_p, c_int)
+
+
+class OCGDuelOptions(Structure):
+    _fields_ = [
+        ("seed", c_uint64 * 4), ("flags", c_uint64), ("team1", OCGPlayer), ("team2", OCGPlayer),
+        ("card_reader", CardReader), ("payload1", c_void_p), ("script_reader", ScriptReader), ("payload2", c_void_p),
+        ("log_handler", LogHandler), ("payload3", c_void_p), ("card_reader_done", CardReaderDone),
+        ("payload4", c_void_p), ("enable_unsafe_libraries", c_uint8),
+    ]  # fmt: skip
+
+
+class OCGNewCardInfo(Structure):
+    _fields_ = [
+        ("team", c_uint8), ("duelist", c_uint8), ("code", c_uint32), ("con", c_uint8), ("loc", c_uint32),
+        ("seq", c_uint32), ("pos", c_uint32),
+    ]  # fmt: skip
+
+
+class OCGQueryInfo(Structure):
+    _fields_ = [("flags", c_uint32), ("con", c_uint8), ("loc", c_uint32), ("seq", c_uint32), ("overlay_seq", c_uint32)]
+
+
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "OCG_GetVersion": (None, [POINTER(c_int), POINTER(c_int)]),
+    "OCG_CreateDuel": (c_int, [POINTER(c_void_p), POINTER(OCGDuelOptions)]),
+    "OCG_DestroyDuel": (None, [c_void_p]),
+    "OCG_DuelNewCard": (None, [c_void_p, POINTER(OCGNewCardInfo)]),
+    "OCG_StartDuel": (None, [c_void_p]),
+    "OCG_DuelProcess": (c_int, [c_void_p]),
+    "OCG_DuelGetMessage": (c_void_p, [c_void_p, POINTER(c_uint32)]),
+    "OCG_DuelSetResponse": (None, [c_void_p, c_char_p, c_uint32]),
+    "OCG_LoadScript": (c_int, [c_void_p, c_char_p, c_uint32, c_char_p]),
+    "OCG_DuelQueryLocation": (c_void_p, [c_void_p, POINTER(c_uint32), POINTER(OCGQueryInfo)]),
+    "OCG_DuelQueryField": (c_void_p, [c_void_p, POINTER(c_uint32)]),
+}
+"""what they return and take, in version 11 (before it, structures were handed over by value)"""
+QUERIES = [None if place.location == 0 else OCGQueryInfo(place.what, place.player, place.location) for place in PLACES]
+
+
+class NativeCore:
+    """libocgcore, loaded once for any number of duels."""
+
+    def __init__(self, library: Library, path: str | pathlib.Path) -> None:
+        self.library, self.log = library, list[str]()
+        self.functions = load(pathlib.Path(path))
+        self.version = _version(self.functions, path)
+        self._kept: dict[int, OCGCardData] = {}
+        self._callbacks = (CardReader(self._give_card), ScriptReader(self._give_script), LogHandler(self._hear))
+
+    def open(self, setup: Setup) -> NativeDuel:
+        """A new duel; its cards and scripts are asked for as the core wants them."""
+        card_reader, script_reader, log_handler = self._callbacks
+        player = OCGPlayer(setup.points, setup.opening, setup.draws)
+        options = OCGDuelOptions(
+            seed=(c_uint64 * 4)(*setup.seed), flags=setup.flags, team1=player, team2=player, card_reader=card_reader,
+            script_reader=script_reader, log_handler=log_handler,
+        )  # fmt: skip
+        duel = c_void_p()
+        status = self.functions.OCG_CreateDuel(byref(duel), byref(options))
+        if status != 0 or not duel.value:
+            raise LudusError(f"the core does not open a duel: OCG_CreateDuel says {status}")
+        self._fill(duel, setup)
+        return NativeDuel(self, duel)
+
+    def close(self) -> None:
+        """Nothing is held but the library itself."""
+
+    def _fill(self, duel: c_void_p, setup: Setup) -> None:
+        for name, text in self.library.first_scripts():
+            if not self.functions.OCG_LoadScript(duel, text, len(text), name.encode()):
+                raise LudusError(
+                    f"the core cannot load {name}: {'; '.join(self.log[-3:])}; it may be of another version"
+                )
+        for player, (main, extra) in enumerate(setup.decks):
+            for where, codes in ((DECK, main), (EXTRA, extra)):
+                for code in codes:
+                    card = OCGNewCardInfo(player, 0, code, player, where, 0, FACE_DOWN_DEFENSE)
+                    self.functions.OCG_DuelNewCard(duel, byref(card))
+        self.functions.OCG_StartDuel(duel)
+
+    def _give_card(self, _: Any, code: int, data: Any) -> None:
+        """The core copies what it is given, but the sets behind their pointer must live until then."""
+        if code not in self._kept:
+            card = self.library.card(code)
+            if card is None:
+                return
+            sets = (c_uint16 * (len(card.sets) + 1))(*card.sets, 0)
+            pointer = ctypes.cast(sets, POINTER(c_uint16))
+            self._kept[code] = OCGCardData(card.code, card.alias, pointer, *card[2:11])
+        data[0] = self._kept[code]
+
+    def _give_script(self, _: Any, duel: int, name: bytes) -> int:
+        text = self.library.script(name.decode())
+        return int(self.functions.OCG_LoadScript(duel, text, len(text), name)) if text else 0
+
+    def _hear(self, _: Any, text: bytes, kind: int) -> None:
+        self.log = [*self.log[1 - LOG_LENGTH :], text.decode(errors="replace")]
+
+
+class NativeDuel:
+    """One duel inside the library."""
+
+    def __init__(self, core: NativeCore, duel: c_void_p) -> None:
+        self._functions, self._duel, self._length = core.functions, duel, c_uint32()
+        self._core = core
+        """its callbacks must live as long as the duel"""
+
+    def run(self, response: bytes = b"") -> Told:
+        functions, duel, heard = self._functions, self._duel, list[bytes]()
+        if response:
+            functions.OCG_DuelSetResponse(duel, response, len(response))
+        while True:
+            status = functions.OCG_DuelProcess(duel)
+            heard.append(self._copy(functions.OCG_DuelGetMessage))
+            newest = list(split_messages(heard[-1]))[-1:]
+            if status == ENDED or (newest and newest[0][0] == WIN):
+                return Told(True, b"".join(heard), self._look())
+            if status == AWAITING and not (newest and offers_nothing(newest[0])):
+                return Told(False, b"".join(heard), self._look())
+            if status == AWAITING:
+                functions.OCG_DuelSetResponse(duel, PASS, len(PASS))
+
+    def close(self) -> None:
+        self._functions.OCG_DestroyDuel(self._duel)
+
+    def _look(self) -> list[bytes]:
+        location, field = self._functions.OCG_DuelQueryLocation, self._functions.OCG_DuelQueryField
+        return [self._copy(location, byref(query)) if query else self._copy(field) for query in QUERIES]
+
+    def _copy(self, give: Callable[..., Any], *arguments: Any) -> bytes:
+        start = give(self._duel, byref(self._length), *arguments)
+        return ctypes.string_at(start, self._length.value) if start else b""
+
+
+def load(path: pathlib.Path) -> Any:
+    """The functions of the library, or a sentence that says what is wrong with it."""
+    if not path.is_file():
+        raise LudusError(f"there is no core at {path}; core=… names your own libocgcore.so (.dll, .dylib)")
+    try:
+        functions = ctypes.CDLL(str(path.resolve()))
+    except OSError as error:
+        raise LudusError(f"{path} cannot be loaded as a library: {error}") from None
+    missing = [name for name in FUNCTIONS if not hasattr(functions, name)]
+    if missing:
+        old = " (it is of the older kind, with create_duel)" if hasattr(functions, "create_duel") else ""
+        raise LudusError(f"{path} is no core with the OCG interface{old}: it lacks {', '.join(missing)}")
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(functions, name)
+        function.restype, function.argtypes = result, arguments
+    return functions
+
+
+def _version(functions: Any, path: str | pathlib.Path) -> tuple[int, int]:
+    major, minor = c_int(), c_int()
+    functions.OCG_GetVersion(byref(major), byref(minor))
+    if major.value != MAJOR:
+        found = f"{major.value}.{minor.value}"
+        raise LudusError(f"{path} speaks version {found} of the OCG interface, and Ludus speaks {MAJOR}; "
+                         f"build or fetch edo9300's ygopro-core of version {MAJOR}")  # fmt: skip
+    return major.value, minor.value

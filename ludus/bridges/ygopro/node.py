@@ -1,0 +1,153 @@
+"""The real core in another process: npm's ocgcore-wasm, run by Node through `core.mjs`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+
+from ludus.bridges.ygopro.core import MAJOR, PLACES, CardData, Library, Setup, Told
+from ludus.types import LudusError
+
+PACKAGE, VERSION = "ocgcore-wasm", "0.1.2"
+FOLDER = "LUDUS_OCGCORE_WASM"
+"""the environment variable that names the folder where the package was installed"""
+DRIVER = pathlib.Path(__file__).with_name("core.mjs")
+ASK_VERSION, OPEN, RUN, CLOSE = range(4)
+DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG = range(5)
+FIRST_SCRIPTS = 2
+"""the part of OPEN after those of the two players"""
+NUMBERS = struct.Struct("<IIIIIQiiIII")
+LOG_LENGTH = 50
+WANTED = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
+
+
+class NodeCore:
+    """A Node process that plays any number of duels."""
+
+    def __init__(self, library: Library, folder: str | os.PathLike[str] | None = None) -> None:
+        where = find_package(folder)
+        self.library, self.log = library, list[str]()
+        command = [_node(), "--no-warnings", str(DRIVER), str(where)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        major, minor = struct.unpack("<ii", self.ask(ASK_VERSION))
+        self.version = (major, minor)
+        if major != MAJOR:
+            self.close()
+            raise LudusError(f"{PACKAGE} in {where} speaks version {major}.{minor} of the OCG interface, not {MAJOR}; "
+                             f"npm install {PACKAGE}@{VERSION}")  # fmt: skip
+
+    def open(self, setup: Setup) -> NodeDuel:
+        """A new duel; its cards and scripts are asked for as the core wants them."""
+        parts = [struct.pack("<4QQ3I", *setup.seed, setup.flags, setup.points, setup.opening, setup.draws)]
+        for name, text in self.library.first_scripts():
+            parts.append(_part(FIRST_SCRIPTS, name.encode() + b"\0" + text))
+        for player, (main, extra) in enumerate(setup.decks):
+            parts.append(_part(player, _codes(main) + _codes(extra)))
+        return NodeDuel(self, self.ask(OPEN, *parts))
+
+    def ask(self, kind: int, *parts: bytes) -> bytes:
+        """Send a frame, serve what the core wants meanwhile, and return what it answers."""
+        self._send(bytes([kind]), *parts)
+        while True:
+            kind, answer = self._receive()
+            if kind == DONE:
+                return answer
+            if kind == FAILED:
+                raise LudusError(f"the core in Node failed: {answer.decode()}; {'; '.join(self.log[-3:]) or 'no log'}")
+            if kind == LOG:
+                self.log = [*self.log[1 - LOG_LENGTH :], answer.decode(errors="replace")]
+            elif kind == WANT_CARD:
+                self._send(_pack(self.library.card(int.from_bytes(answer, "little"))))
+            elif kind == WANT_SCRIPT:
+                self._send(self.library.script(answer.decode()) or b"")
+
+    def close(self) -> None:
+        """Let the process end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+
+    def _send(self, *parts: bytes) -> None:
+        pipe, content = self._process.stdin, b"".join(parts)
+        assert pipe
+        try:
+            pipe.write(len(content).to_bytes(4, "little") + content)
+            pipe.flush()
+        except (OSError, ValueError) as error:
+            raise self._gone() from error
+
+    def _receive(self) -> tuple[int, bytes]:
+        pipe = self._process.stdout
+        assert pipe
+        length = pipe.read(4)
+        frame = pipe.read(int.from_bytes(length, "little")) if len(length) == 4 else b""
+        if not frame:
+            raise self._gone()
+        return frame[0], frame[1:]
+
+    def _gone(self) -> LudusError:
+        code = self._process.poll()
+        return LudusError(f"the Node process of the core has ended (exit code {code}); open the pool again")
+
+
+class NodeDuel:
+    """One duel inside the Node process."""
+
+    def __init__(self, core: NodeCore, number: bytes) -> None:
+        self._core, self._number = core, number
+
+    def run(self, response: bytes = b"") -> Told:
+        answer = self._core.ask(RUN, self._number, WANTED, response)
+        parts, at = list[bytes](), 1
+        for _ in range(1 + len(PLACES)):
+            end = at + 4 + int.from_bytes(answer[at : at + 4], "little")
+            parts.append(answer[at + 4 : end])
+            at = end
+        return Told(answer[0] == 1, parts[0], parts[1:])
+
+    def close(self) -> None:
+        self._core.ask(CLOSE, self._number)
+
+
+def find_package(folder: str | os.PathLike[str] | None = None) -> pathlib.Path:
+    """The folder that holds node_modules/ocgcore-wasm, or a sentence that tells what is missing."""
+    if not shutil.which("node"):
+        raise LudusError("the core in WebAssembly needs Node 20 or newer; install node and npm")
+    where = pathlib.Path(folder or os.environ.get(FOLDER) or ".npm")
+    manifest = where / "node_modules" / PACKAGE / "package.json"
+    install = f"npm install --prefix {where} {PACKAGE}@{VERSION}"
+    if not manifest.is_file():
+        raise LudusError(f"npm's {PACKAGE} is not in {where} ({FOLDER} names another folder): {install}")
+    found = json.loads(manifest.read_text())["version"]
+    if found != VERSION:
+        raise LudusError(f"{PACKAGE} {found} is in {where}, and the bridge is written for {VERSION}: {install}")
+    return where.resolve()
+
+
+def _node() -> str:
+    node = shutil.which("node")
+    assert node
+    return node
+
+
+def _pack(card: CardData | None) -> bytes:
+    """A card as core.mjs takes it: numbers, then its sets and a zero; nothing where there is no such card."""
+    if card is None:
+        return b""
+    return NUMBERS.pack(*card[:11]) + struct.pack(f"<{len(card.sets) + 1}H", *card.sets, 0)
+
+
+def _codes(codes: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(codes) + 1}I", len(codes), *codes)
+
+
+def _part(kind: int, content: bytes) -> bytes:
+    return struct.pack("<BI", kind, len(content)) + content

@@ -1,0 +1,140 @@
+"""What the core tells of places and of the field, read from its bytes."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.types import Array
+
+CODE, POSITION, TYPE, LEVEL, RANK, ATTRIBUTE, RACE, ATTACK, DEFENSE = (
+    0x1,
+    0x2,
+    0x8,
+    0x10,
+    0x20,
+    0x40,
+    0x80,
+    0x100,
+    0x200,
+)
+EQUIP, OVERLAYS, COUNTERS, OWNER, STATUS, PUBLIC, LINK = 0x4000, 0x10000, 0x20000, 0x40000, 0x80000, 0x100000, 0x800000
+LAST = 0x80
+"""the highest byte of the flag that ends a card"""
+BRIEF = CODE | POSITION
+"""enough for cards of which nothing changes"""
+VALUES = BRIEF | TYPE | LEVEL | RANK | ATTRIBUTE | RACE | ATTACK | DEFENSE | PUBLIC | LINK
+FULL = VALUES | EQUIP | OVERLAYS | COUNTERS | OWNER | STATUS
+NEGATED = 0x1 | 0x4000000
+"""the status of a card that is disabled or forbidden"""
+HEAD = struct.Struct("<HI")
+BRIEF_CARD = np.dtype([("", "V6"), ("code", "<u4"), ("", "V6"), ("position", "<u4"), ("", "V6")])
+"""a card of which only these two are asked"""
+
+
+class Seen(NamedTuple):
+    """A card as the core tells it; zeros where it was not asked."""
+
+    code: int
+    position: int
+    types: int
+    level: int
+    """of any kind: level, rank or link rating"""
+    attribute: int
+    race: int
+    attack: int
+    defense: int
+    public: bool
+    equipped_to: tuple[int, int, int] | None
+    overlays: tuple[int, ...]
+    counters: tuple[tuple[int, int], ...]
+    owner: int
+    negated: bool
+
+
+class ChainLink(NamedTuple):
+    """A link of the chain, where it was activated."""
+
+    controller: int
+    location: int
+    sequence: int
+    code: int
+    description: int
+
+
+class Field(NamedTuple):
+    """Life points and the chain so far."""
+
+    points: tuple[int, int]
+    chain: tuple[ChainLink, ...]
+
+
+@functools.lru_cache(4096)
+def read_cards(told: bytes) -> tuple[Seen | None, ...]:
+    """The cards of one place; None for an empty zone. Most places do not change from question to question."""
+    cards, at, end = list[Seen | None](), 4, len(told)
+    while at < end:
+        start = at
+        while (size := told[at] | told[at + 1] << 8) and told[at + 5] != LAST:
+            at += 2 + size
+        at += 2 + size
+        cards.append(_seen(told[start:at]) if size else None)
+    return tuple(cards)
+
+
+def read_pile(told: bytes) -> tuple[Array, Array]:
+    """Codes and positions of the cards of a place that was asked for BRIEF."""
+    cards = np.frombuffer(told, BRIEF_CARD, offset=4)
+    return cards["code"], cards["position"]
+
+
+@functools.lru_cache(16384)
+def _seen(told: bytes) -> Seen:
+    facts, at = dict[int, bytes](), 0
+    while at < len(told):
+        size, flag = HEAD.unpack_from(told, at)
+        facts[flag] = told[at + 6 : at + 2 + size]
+        at += 2 + size
+
+    def word(flag: int) -> int:
+        return int.from_bytes(facts.get(flag, b"")[:8], "little", signed=flag in (ATTACK, DEFENSE))
+
+    rating = int.from_bytes(facts.get(LINK, b"")[:4], "little")
+    counters = tuple((pair & 0xFFFF, pair >> 16) for pair in _words(facts.get(COUNTERS, b"")))
+    return Seen(
+        word(CODE), word(POSITION), word(TYPE), rating or word(RANK) or word(LEVEL), word(ATTRIBUTE), word(RACE),
+        word(ATTACK), word(DEFENSE), bool(word(PUBLIC)), _equipped(facts.get(EQUIP, b"")),
+        _words(facts.get(OVERLAYS, b"")), counters, word(OWNER), bool(word(STATUS) & NEGATED),
+    )  # fmt: skip
+
+
+def _equipped(told: bytes) -> tuple[int, int, int] | None:
+    if len(told) < 10 or not any(told):
+        return None
+    controller, location, sequence = struct.unpack_from("<BBI", told)
+    return controller, location, sequence
+
+
+def _words(told: bytes) -> tuple[int, ...]:
+    """As many numbers as the first of them says."""
+    return struct.unpack_from(f"<{int.from_bytes(told[:4], 'little')}I", told, 4) if told else ()
+
+
+@functools.lru_cache(256)
+def read_field(told: bytes) -> Field:
+    """The field as a whole."""
+    at, points = 4, list[int]()
+    for _ in range(2):
+        points.append(struct.unpack_from("<i", told, at)[0])
+        at += 4
+        for _ in range(15):
+            at += 6 if told[at] else 1
+        at += 24
+    (count,) = struct.unpack_from("<I", told, at)
+    rows: list[tuple[Any, ...]] = list(struct.iter_unpack("<IBBIIBBIQ", told[at + 4 :]))
+    assert len(rows) == count
+    chain = tuple(ChainLink(row[5], row[6], row[7], row[0], row[8]) for row in rows)
+    return Field((points[0], points[1]), chain)

@@ -1,0 +1,130 @@
+"""What may stand in the name, `duel@ygopro(core=…, cards=…, scripts=…, deck1=…)`, and where else it is looked for."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Mapping
+
+from ludus.bridges.ygopro.core import Cards, Core
+from ludus.bridges.ygopro.library import Files
+from ludus.types import LudusError
+
+NAME = "duel@ygopro"
+WASM = "wasm"
+ELSEWHERE = {"core": "LUDUS_OCGCORE", "cards": "LUDUS_CARDS_CDB", "scripts": "LUDUS_CARD_SCRIPTS"}
+"""environment variables for what is the same in all duels of a machine"""
+WHAT = {
+    "core": "your libocgcore (version 11), or wasm for npm's ocgcore-wasm",
+    "cards": "your cards.cdb, or a folder of .cdb files",
+    "scripts": "your script folder, with utility.lua and c….lua",
+}
+DECKS = pathlib.Path(__file__).parents[2] / "games" / "duel" / "decks"
+FEWEST, MOST, MOST_EXTRA, COPIES = 40, 60, 15, 3
+RANDOM = "random"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How duels are played."""
+
+    core: str = ""
+    """the user's libocgcore, or `wasm`"""
+    cards: str = ""
+    """cards.cdb, or a folder of such files"""
+    scripts: str = ""
+    """the folder of card scripts; Normal Monsters need none"""
+    deck1: str = "yugi"
+    """of seat 0: a deck that comes along, a .ydk file, a folder of them, or `random`: any that comes along"""
+    deck2: str = "kaiba"
+    """of seat 1"""
+    starts: str = RANDOM
+    """the seat that moves first: 0, 1 or random"""
+    points: int = 8000
+    opening: int = 5
+    draws: int = 1
+    steps: int = 2000
+    """decisions after which a duel is cut off"""
+    oppo_info: int = 0
+    """1 shows hidden cards too, and in `mask_` which they are"""
+    greedy: int = 0
+    """1 rewards quick victories more"""
+
+
+def read(given: Mapping[str, str]) -> Settings:
+    """Settings from the name, and from the environment what it leaves out."""
+    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    values: dict[str, str | int] = {name: os.environ[key] for name, key in ELSEWHERE.items() if os.environ.get(key)}
+    for key, text in given.items():
+        if key not in fields:
+            raise LudusError(f'{NAME} has no parameter "{key}"; it has {", ".join(fields)}')
+        values[key] = _number(key, text) if isinstance(fields[key].default, int) else text
+    settings = Settings(**values)  # type: ignore[arg-type]
+    if settings.starts not in ("0", "1", RANDOM):
+        raise LudusError(f"starts={settings.starts} will not do: it is the seat that moves first, 0, 1 or random")
+    return settings
+
+
+def open_core(settings: Settings) -> tuple[Core, Files]:
+    """The core and the cards, or a sentence that names what is missing."""
+    for name in ("core", "cards"):
+        if not getattr(settings, name):
+            raise LudusError(f"{NAME} needs {WHAT[name]}: write {NAME}({name}=…), or set {ELSEWHERE[name]}")
+    library = Files(settings.cards, settings.scripts or None)
+    if settings.core == WASM:
+        from ludus.bridges.ygopro.node import NodeCore
+
+        return NodeCore(library), library
+    from ludus.bridges.ygopro.native import NativeCore
+
+    return NativeCore(library, settings.core), library
+
+
+def find_decks(name: str, library: Files) -> list[Cards]:
+    """The decks that a name stands for, each checked."""
+    path = pathlib.Path(name)
+    if name == RANDOM:
+        files = sorted(DECKS.glob("*.ydk"))
+    elif path.is_dir():
+        files = sorted(path.glob("*.ydk"))
+    else:
+        files = [file for file in (DECKS / f"{name}.ydk", path) if file.is_file()][:1]
+    if not files:
+        known = ", ".join(sorted(file.stem for file in DECKS.glob("*.ydk")))
+        raise LudusError(f'there is no deck "{name}"; name a .ydk file, a folder of them, or one of {known}')
+    return [read_deck(file, library) for file in files]
+
+
+def read_deck(path: pathlib.Path, library: Files) -> Cards:
+    """A .ydk file of cards that the core can play."""
+    parts: dict[str, list[int]] = {"#main": [], "#extra": [], "!side": []}
+    part = ""
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
+        word = line.strip()
+        if word in parts:
+            part = word
+        elif word and not word.startswith("#"):
+            if not part or not word.isdigit():
+                raise LudusError(f"{path}, line {number}: {word[:40]!r} is no card number below #main, #extra or !side")
+            parts[part].append(int(word))
+    main, extra = parts["#main"], parts["#extra"]
+    _check(path, main, extra)
+    library.check([*main, *extra], str(path))
+    return Cards(tuple(main), tuple(extra))
+
+
+def _check(path: pathlib.Path, main: list[int], extra: list[int]) -> None:
+    if not FEWEST <= len(main) <= MOST:
+        raise LudusError(f"{path} has {len(main)} cards in its main deck; it needs {FEWEST} to {MOST}")
+    if len(extra) > MOST_EXTRA:
+        raise LudusError(f"{path} has {len(extra)} cards in its extra deck; {MOST_EXTRA} are the most")
+    for code in {*main, *extra}:
+        if (main + extra).count(code) > COPIES:
+            raise LudusError(f"{path} has {(main + extra).count(code)} copies of card {code}; {COPIES} are the most")
+
+
+def _number(key: str, text: str) -> int:
+    if not text.isdigit():
+        raise LudusError(f"{key}={text} will not do: it is a number from 0 up")
+    return int(text)
