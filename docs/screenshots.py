@@ -54,7 +54,7 @@ def furnish(studio: StudioProcess, browser: Browser) -> dict[str, str]:
     pages = {
         "gallery": "", "train": "#/train/car", "runs": "#/runs", "run": f"#/run/{car}", "replays": "#/replays",
         "compare": "#/runs?compare=tictactoe-0001,tictactoe-0002", "replay": f"#/replay/{replay}?at=5",
-        "battle": "#/battle", "reference": "reference",
+        "battle": f"#/battle?job={fought(studio)}", "reference": "reference",
     }  # fmt: skip
     return pages | {name: f"#/room/{identity}" for name, identity in rooms.items()}
 
@@ -68,10 +68,18 @@ def kept_game(studio: StudioProcess, browser: Browser) -> str:
     """A game between two agents, as a replay."""
     identity = room(studio, "tictactoe", "perfect", "perfect")
     page = opened(browser, f"{studio.url}/#/room/{identity}", SIZES["1280"], "dark")
-    studio.wait(f"/api/rooms/{identity}", lambda now: now["move"] >= 8, "a game was played")
-    page.context.close()
+    studio.wait(f"/api/rooms/{identity}", lambda now: now["over"], "a game was played")
     replay: str = studio.post(f"/api/rooms/{identity}/replay")["replay"]
+    page.context.close()
     return replay
+
+
+def fought(studio: StudioProcess) -> str:
+    """A battle that is over."""
+    wish = {"game": "tictactoe", "agents": ["perfect", "trained", "mcts(50)", "random"], "games": 40}
+    job: str = studio.post("/api/battles", wish)["job"]
+    studio.wait(f"/api/jobs/{job}", lambda facts: facts["status"] != "running", "a battle is over", 600)
+    return job
 
 
 def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]) -> None:
@@ -91,6 +99,8 @@ def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]
 
 def take(browser: Browser, address: str, path: pathlib.Path, size: tuple[int, int], theme: str) -> None:
     page = opened(browser, address, size, theme)
+    # The place kept for a scrollbar is an empty strip in a picture that has none.
+    page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'")
     page.wait_for_timeout(6000 if "/room/" in address else 2500)
     picture = Image.open(io.BytesIO(page.screenshot()))
     picture.convert("RGB").save(path, "WEBP", quality=80, method=6)

@@ -8,7 +8,7 @@ const NEAR = 0.005;
 const VALUE_SIZE = 0.42;
 const LARGEST = 0.2; // share of the board's width that a disc may take, however large its area is
 const TOUCHABLE = 24;
-const LABELLED = 24; // pixels of a disc that has room for its number
+const LABELLED = { value: 24, chance: 36 }; // pixels of a disc that has room for its number: 0.5, 31%
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Areas {
@@ -173,7 +173,7 @@ export class Areas {
     // In a tall area (a column) the disc stands at the upper end, where a stone is dropped.
     const [a, b] = [x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
     const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];
-    const text = pixels >= LABELLED ? amount(chance, unit) : "";
+    const text = pixels >= LABELLED[unit === "value" ? "value" : "chance"] ? amount(chance, unit) : "";
     const disc = el("span", { class: unit === "value" && !best ? "chance other" : "chance" }, el("b", { text }));
     return spread(disc, { x: a - side / 2, y: b - side / 2, w: side, h: side }, this.#frame);
   }
