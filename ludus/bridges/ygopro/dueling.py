@@ -89,9 +89,7 @@ class RealDuel:
                 self._question = None
                 return
             if asked is None:
-                raise LudusError(
-                    "the core waits for an answer to a question nobody knows; is it newer than version 11?"
-                )
+                raise LudusError("the core asks something that version 11 does not have; is it newer?")
             if asked.message not in AUTOMATIC:
                 self._question = self._complete(asked)
                 return

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 from ludus.bridges.ygopro.core import Cards, Setup
 from ludus.bridges.ygopro.messages import Question
 
-UNORDERED = ("act", "chain")
+UNORDERED = ("act", "chain", "spsummon")
 """options whose order only the core knows: it goes by the numbers it gave to effects"""
 TOLD = ("min", "max", "cancel", "finish", "forced", "count", "sum", "mode", "must", "code", "card", "desc")
-"""what besides its options belongs to a question"""
+"""what besides its options belongs to a question; compared where both tell it"""
 FACE_DOWN = 0xA
 
 
@@ -98,7 +98,8 @@ def difference(real: Any, other: Engine) -> Difference | None:
             "winner": (real.winner, other.winner),
         }
     else:
-        facts = [{key: question.facts[key] for key in TOLD if key in question.facts} for question in (mine, theirs)]
+        told = [key for key in TOLD if key in mine.facts and key in theirs.facts]
+        facts = [[(key, question.facts[key]) for key in told] for question in (mine, theirs)]
         pairs = {
             "player": (mine.player, theirs.player), "message": (mine.message, theirs.message),
             "options": (_comparable(mine), _comparable(theirs)), "facts": (facts[0], facts[1]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from ludus.types import Array
 from ludus.words import record, u8
 
 MOST_CARDS, MOST_HISTORY = 160, 32
-MOST_TURN, MOST_AGE = 16, 16
+MOST_TURN, MOST_AGE, AGE = 16, 16, 12
 OBSERVATION = record(
     cards_=(u8, (MOST_CARDS, features.CARD_COLUMNS)), global_=(u8, features.GLOBAL_COLUMNS),
     actions_=(u8, (MOST_OPTIONS, features.ACTION_COLUMNS)), h_actions_=(u8, (MOST_HISTORY, features.HISTORY_COLUMNS)),
@@ -27,26 +26,24 @@ ORDER = [(place.player, place.location) for place in PLACES[1:]]
 NONE: frozenset[int] = frozenset()
 
 
-class Past(NamedTuple):
-    """An action that was taken."""
-
-    row: list[int]
-    turn: int
-    phase: int
-
-
 class Memory:
     """What each player did, the newest first."""
 
     def __init__(self) -> None:
-        self.actions: tuple[deque[Past], deque[Past]] = (deque(maxlen=MOST_HISTORY), deque(maxlen=MOST_HISTORY))
+        self.rows = np.zeros((2, MOST_HISTORY, features.HISTORY_COLUMNS), np.uint8)
+        self.turns = np.zeros((2, MOST_HISTORY), np.int64)
 
     def note(self, duel: RealDuel, player: int, row: list[int]) -> None:
         """Remember an action; a refusal and the turning of a page are none."""
-        if row[features.ACT] != features.CANCEL and any(
-            row[column] for column in range(12) if column != features.MESSAGE
-        ):
-            self.actions[player].appendleft(Past([0, *row[1:]], duel.turn, phase_id(duel)))
+        if row[features.ACT] == features.CANCEL or not any(row[: features.MESSAGE] + row[features.ACT :]):
+            return
+        rows, turns = self.rows[player], self.turns[player]
+        rows[1:], turns[1:] = rows[:-1].copy(), turns[:-1].copy()
+        rows[0], turns[0] = [0, *row[1:], 0, phase_id(duel)], duel.turn
+
+    def write(self, turn: int, player: int, out: Array) -> None:
+        out[:] = self.rows[player]
+        out[:, AGE] = np.minimum(turn - self.turns[player], MOST_AGE) * (out[:, features.MESSAGE] > 0)
 
 
 class Eyes:
@@ -66,27 +63,19 @@ class Eyes:
         }  # fmt: skip
         return Sight(blocks)
 
-    def write(
-        self, duel: RealDuel, player: int, choice: Choice | None, memory: Memory, out: dict[str, Array], line: int
-    ) -> None:
-        """Fill one line of the arrays; without a choice, the duel is over."""
-        sight = self.look(duel, player)
-        _write_cards(sight, out["cards_"][line], out["mask_"][line] if self._all_seeing else None)
-        out["global_"][line] = _global(duel, player, sight, choice is None)
+    def write(self, view: View, out: dict[str, Array], line: int) -> None:
+        """Fill one line of the arrays."""
+        duel, player = view.duel, view.player
+        _write_cards(view.sight, out["cards_"][line], out["mask_"][line] if self._all_seeing else None)
+        out["global_"][line] = _global(duel, player, view.sight, not view.options)
         out["actions_"][line] = 0
-        if choice:
-            rows = self.options(sight, player, choice)
-            out["actions_"][line, : len(rows)] = rows
-        past = memory.actions[player]
-        out["h_actions_"][line] = 0
-        if past:
-            out["h_actions_"][line, : len(past)] = [
-                [*one.row, min(duel.turn - one.turn, MOST_AGE), one.phase] for one in past
-            ]
+        if view.options:
+            out["actions_"][line, : len(view.options)] = view.options
+        view.memory.write(duel.turn, player, out["h_actions_"][line])
 
-    def options(self, sight: Sight, player: int, choice: Choice) -> list[list[int]]:
+    def options(self, sight: Sight, player: int, choice: Choice | None) -> list[list[int]]:
         """A row for each option on the page."""
-        return [self._option(sight, player, choice.question, index) for index in choice.shown]
+        return [self._option(sight, player, choice.question, index) for index in choice.shown] if choice else []
 
     def _option(self, sight: Sight, player: int, question: Question, index: int) -> list[int]:
         row = features.action_row(question.message)
@@ -118,6 +107,16 @@ class Sight:
                 return code if block.known[number] else 0
             start += len(block.places)
         return code
+
+
+class View(NamedTuple):
+    """What a player sees of a duel, and remembers; without options, it is over."""
+
+    duel: RealDuel
+    player: int
+    sight: Sight
+    options: list[list[int]]
+    memory: Memory
 
 
 def phase_id(duel: RealDuel) -> int:

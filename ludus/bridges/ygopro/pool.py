@@ -13,13 +13,15 @@ from ludus.bridges.ygopro.choices import MOST_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Core, Setup
 from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.library import Files
-from ludus.bridges.ygopro.observing import OBSERVATION, Eyes, Memory
+from ludus.bridges.ygopro.observing import OBSERVATION, Eyes, Memory, Sight, View
 from ludus.bridges.ygopro.settings import NAME, RANDOM, Settings
 from ludus.bridges.ygopro.telling import describe
 from ludus.games import split_name
 from ludus.types import Array, Discrete, LudusError, Spec
 
 NOBODY = 2
+ALLOWED = np.tri(MOST_OPTIONS + 1, MOST_OPTIONS, -1, bool)
+"""the mask of so many options"""
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> ForeignPool:
@@ -67,17 +69,25 @@ class Row:
         self.player = 0
         """who was asked last"""
         self.choice: Choice | None = None
-        self.ask()
+        self._sight: Sight | None = None
+        self._options: list[list[int]] = []
+        self._ask()
 
-    def take(self, action: int, eyes: Eyes) -> None:
+    def take(self, action: int) -> None:
         """Play an option of the page."""
         assert self.choice is not None
-        row = eyes.options(eyes.look(self.duel, self.player), self.player, self.choice)[action]
-        self.memory.note(self.duel, self.player, row)
+        self.memory.note(self.duel, self.player, self._options[action])
         self.choice, self.steps = self.choice.take(action), self.steps + 1
-        self.ask()
+        self._ask()
 
-    def ask(self) -> None:
+    def view(self, eyes: Eyes) -> View:
+        """What the player sees who is asked; as long as the question is the same, so is the field."""
+        if self._sight is None:
+            self._sight = eyes.look(self.duel, self.player)
+        self._options = eyes.options(self._sight, self.player, self.choice)
+        return View(self.duel, self.player, self._sight, self._options, self.memory)
+
+    def _ask(self) -> None:
         """Go on to where somebody has something to choose."""
         if self.choice is None:
             self._next()
@@ -89,6 +99,7 @@ class Row:
         question = self.duel.question()
         self.choice = Choice(question) if question else None
         self.player = question.player if question else self.player
+        self._sight = None
 
 
 class RealGames:
@@ -113,7 +124,7 @@ class RealGames:
                 self._open_row(number, None)
                 continue
             row = self._row(number)
-            row.take(action, self._eyes)
+            row.take(action)
             self._show(number, row)
             if row.choice is None:
                 self._reward(number, row)
@@ -153,9 +164,10 @@ class RealGames:
 
     def _show(self, number: int, row: Row) -> None:
         self._sheet.seat[number] = row.seats[row.player]
-        self._eyes.write(row.duel, row.player, row.choice, row.memory, self._sheet.observation, number)
-        count = len(row.choice.shown) if row.choice else MOST_OPTIONS
-        self._sheet.allow(number, np.arange(MOST_OPTIONS) < count)
+        view = row.view(self._eyes)
+        self._eyes.write(view, self._sheet.observation, number)
+        self._sheet.mask[number] = ALLOWED[len(view.options) or MOST_OPTIONS]
+        self._sheet.masked = True
 
     def _reward(self, number: int, row: Row) -> None:
         winner = NOBODY if row.duel.winner is None else row.duel.winner

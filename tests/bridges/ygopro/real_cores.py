@@ -1,7 +1,7 @@
 """What the tests of the bridge share: a card database, decks, and the core that npm brings."""
 
-import gzip
 import json
+import lzma
 import pathlib
 import sqlite3
 
@@ -11,8 +11,9 @@ from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.node import NodeCore, find_package
 from ludus.types import LudusError
 
-GOLDEN = pathlib.Path(__file__).parents[2] / "data" / "duels_stage1.jsonl.gz"
-NORMAL_MONSTER = 0x11
+HERE = pathlib.Path(__file__).parent
+GOLDEN = HERE.parents[1] / "data" / "duels_stage1.json.xz"
+NORMAL_MONSTER, TOKEN = 0x11, 0x4000
 SCHEMA = (
     "create table datas(id integer primary key, ot, alias, setcode, type, atk, def, level, race, attribute, category)",
     "create table texts(id integer primary key, name text, desc text)",
@@ -23,7 +24,7 @@ def normal_monsters():
     """The Normal Monsters of our own table, as rows of a card database: code, name and values."""
     from ludus.games.duel.tables import ROWS
 
-    return [card for card in ROWS if card.types == NORMAL_MONSTER]
+    return [card for card in ROWS if card.types & (NORMAL_MONSTER | TOKEN) == NORMAL_MONSTER]
 
 
 def write_cdb(path, cards, more=()):
@@ -51,8 +52,8 @@ def plain_deck(start=0):
 
 
 def stage_1_duels():
-    with gzip.open(GOLDEN, "rt") as stream:
-        return [json.loads(line) for line in stream]
+    """Seven recorded duels of Normal Monsters, 768 decisions."""
+    return json.loads(lzma.decompress(GOLDEN.read_bytes()))
 
 
 def needs_wasm():

@@ -1,0 +1,134 @@
+"""Everything a core can ask, asked by a real one: a monster of our own goes through all questions, and none stays open."""
+
+import random
+import shutil
+
+import pytest
+from real_cores import HERE, library_of, open_node_core, plain_deck
+
+from ludus.bridges.ygopro import messages
+from ludus.bridges.ygopro.choices import MOST_OPTIONS, Choice
+from ludus.bridges.ygopro.core import Cards, Setup
+from ludus.bridges.ygopro.dueling import RealDuel
+
+ASKER = 10000001
+ROW = (ASKER, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Asker")
+ASKED = {
+    "idlecmd", "battlecmd", "chain", "card", "tribute", "sum", "unselect_card", "place", "disfield", "position", "effectyn",
+    "yesno", "option", "announce_race", "announce_attrib", "announce_number", "announce_card", "counter", "hand_sign",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("asker")
+    (folder / "script").mkdir()
+    shutil.copy(HERE / "asking.lua", folder / "script" / f"c{ASKER}.lua")
+    return library_of(folder, folder / "script", [ROW])
+
+
+@pytest.fixture(scope="module")
+def core(library):
+    core = open_node_core(library)
+    yield core
+    core.close()
+
+
+def askers():
+    deck = [ASKER if place % 4 == 0 else code for place, code in enumerate(plain_deck())]
+    return Setup((Cards(tuple(deck)), Cards(tuple(deck))), (1, 2, 3, 4))
+
+
+def chosen_at_random(question, rng):
+    """An answer, one option at a time; effects are used whenever they may."""
+    choice = Choice(question)
+    while choice.answer is None:
+        shown = choice.shown
+        assert 0 < len(shown) <= MOST_OPTIONS
+        acts = []
+        if question.message == "idlecmd":
+            acts = [place for place, index in enumerate(shown) if index >= 0 and question.options[index][0] == "act"]
+        choice = choice.take(acts[0] if acts and rng.random() < 0.7 else rng.randrange(len(shown)))
+    return choice.answer
+
+
+def test_every_question_is_understood_and_answered(core):
+    rng, asked, chance, shown, seen = random.Random(5), {}, set(), 0, {"counters": 0, "overlays": 0, "must": 0}
+    duel = RealDuel(core, askers())
+    for _ in range(1500):
+        question = duel.question()
+        if question is None:
+            duel.close()
+            duel = RealDuel(core, askers())
+            continue
+        asked[question.message] = question
+        chance |= {result[0] for result in duel.random}
+        shown += len(duel.shown)
+        seen["must"] += bool(question.facts.get("must"))
+        for monster in (monster for side in duel.state()["m"] for monster in side if monster):
+            seen["counters"] += monster[5] in ([[1, 1]], [[1, 2]])
+            seen["overlays"] += len(monster[6])
+        duel.answer(chosen_at_random(question, rng))
+    duel.close()
+    assert set(asked) == ASKED
+    assert chance == {"hand", "coin", "dice", "random"}
+    assert shown and all(seen.values()), (shown, seen)
+    assert core.log == []
+
+
+def test_options_are_told_as_the_script_asked_them(core):
+    rng, found = random.Random(8), {}
+    duel = RealDuel(core, askers())
+    while len(found) < 6 and (question := duel.question()):
+        if question.message in (
+            "option",
+            "announce_race",
+            "announce_attrib",
+            "announce_number",
+            "effectyn",
+            "position",
+        ):
+            found[question.message] = question
+        duel.answer(chosen_at_random(question, rng))
+    duel.close()
+    assert found["option"].options == [[0, 60], [0, 61], [ASKER, 5]]
+    assert found["announce_race"].options == [1, 2, 4, 0x2000] and found["announce_race"].facts["count"] == 2
+    assert found["announce_attrib"].options == [1, 2, 16, 32]
+    assert found["announce_number"].options == [1, 4, 7]
+    assert found["effectyn"].facts["desc"] == [ASKER, 3] and found["effectyn"].facts["card"][3] == ASKER
+    assert found["position"].options == [1, 4, 8]
+
+
+def test_all_that_is_said_is_known(core, monkeypatch):
+    heard = set()
+    note = RealDuel._note
+
+    def listening(duel, message):
+        heard.add(message[0])
+        note(duel, message)
+
+    monkeypatch.setattr(RealDuel, "_note", listening)
+    rng = random.Random(2)
+    duel = RealDuel(core, askers())
+    for _ in range(300):
+        if (question := duel.question()) is None:
+            break
+        duel.answer(chosen_at_random(question, rng))
+    duel.close()
+    assert heard <= messages.KNOWN and len(heard) > 25
+
+
+def test_the_same_seed_gives_the_same_duel(core):
+    def play():
+        rng, told = random.Random(3), []
+        duel = RealDuel(core, askers())
+        for _ in range(120):
+            question = duel.question()
+            if question is None:
+                break
+            told.append((question, duel.state()))
+            duel.answer(chosen_at_random(question, rng))
+        duel.close()
+        return told
+
+    assert play() == play()
