@@ -68,17 +68,18 @@ class WorldModelSettings:
     """the longest gradient that is followed; a longer one is shortened"""
     discount: float = 0.98
     """γ: what a step later is worth"""
-    trace: float = 0.7
-    """λ: how much critics learn from what was played next, against what they think of it"""
+    trace: float = 0.2
+    """λ: how much critics learn from what was played next, against what they think of it; what was played went astray,
+    so whoever learns much from that learns to be afraid"""
     reward_scale: float = 1.0
     """rewards are learned times this; worths should be of the order of 1 to 100"""
     fading: float = 0.85
     """ρ: what an error one step further into a sequence counts"""
-    smoothing: float = 0.1
+    smoothing: float = 0.25
     """the deviation of noise on imagined actions, which makes what only just goes well worth less"""
     leaning: float = 0.001
     """what actions cost that lean far to one side, from where no gradient leads back"""
-    calm: float = 0.995
+    calm: float = 0.998
     """what is left, at each gradient, of the averaged parameters that play in earnest"""
     slowness: float = 0.97
     """what is left of the slow critics at each gradient; the rest is the newest critics'"""
