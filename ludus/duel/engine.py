@@ -5,37 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ludus.games.duel import machine, values
-from ludus.games.duel.state import DECK_PILE, EXTRA_PILE, MOST_FED, STATE
-from ludus.games.duel.tables import CARDS, ROW_OF
-from ludus.games.duel.tables.words import DECK, DOWN, EXTRA, LINK, XYZ
+from ludus.games.duel.state import DECK_PILE, EXTRA_PILE, MOST_FED, NOBODY, STATE
+from ludus.games.duel.tables import ROW_OF
+from ludus.games.duel.tables.words import DECK, DOWN, EXTRA
 from ludus.words import kernel
 from ludus.words.rows import new_rows
 
-
-@kernel
-def begin(states, opening):
-    machine.begin(states[0], opening)
-
-
-@kernel
-def resume(states):
-    machine.resume(states[0])
+COLUMNS = (
+    "code", "owner", "controller", "place", "sequence", "position", "counters", "overlaid_on", "equipped_to", "overlays", "overlay",
+)  # fmt: skip
 
 
 @kernel
-def attack(states, c):
-    return values.attack(states[0], c)
+def play(states, opening):
+    """Begin with so many cards, or go on with what was chosen where it is -1: one loop, as it takes long to compile."""
+    if opening >= 0:
+        machine.begin(states[0], opening)
+    else:
+        machine.resume(states[0])
 
 
 @kernel
-def defense(states, c):
-    return values.defense(states[0], c)
-
-
-@kernel
-def negated(states, c):
-    return values.negated(states[0], c)
+def measure(states, out):
+    """Attack, defense and whether it is negated, of everything on the field: monsters in rows 0 to 13, then spells."""
+    state = states[0]
+    for player in range(2):
+        for zone in range(7):
+            c = state.monsters[player, zone]
+            if c != NOBODY:
+                out[player * 7 + zone, 0] = values.attack(state, c)
+                out[player * 7 + zone, 1] = values.defense(state, c)
+                out[player * 7 + zone, 2] = values.negated(state, c)
+        for zone in range(8):
+            c = state.spells[player, zone]
+            if c != NOBODY:
+                out[14 + player * 8 + zone, 2] = values.negated(state, c)
 
 
 class Duel:
@@ -58,7 +65,7 @@ class Duel:
         card, state = self.state["cards"][c], self.state
         card["code"], card["owner"], card["controller"], card["place"], card["position"] = row, player, player, place, DOWN
         card["sequence"] = state["sizes"][player, pile]
-        card["stamp"] = c
+        card["stamp"] = card["born"] = c
         state["stamps"] = c
         state["piles"][player, pile, card["sequence"]] = c
         state["sizes"][player, pile] += 1
@@ -71,16 +78,21 @@ class Duel:
 
     def begin(self) -> None:
         """To the first question."""
-        begin(self.rows, self.opening)
+        play(self.rows, self.opening)
 
     def answer(self, chosen: Sequence[int]) -> None:
         """Choose these options, and go on to the next question."""
         self.state["chosen"][: len(chosen)] = chosen
         self.state["chosen_count"] = len(chosen)
-        resume(self.rows)
+        play(self.rows, -1)
 
-    def values(self, c: int) -> tuple[int, int, int, int]:
-        """Attack, defense, level (or rank) and whether it is negated."""
-        row = CARDS[self.state["cards"][c]["code"]]
-        level = 0 if row["types"] & LINK else int(row["level"])
-        return int(attack(self.rows, c)), int(defense(self.rows, c)), level, int(negated(self.rows, c))
+    def values(self) -> list[list[int]]:
+        """Attack, defense and negation by zone, as `measure` has them."""
+        found = np.zeros((30, 3), np.int64)
+        measure(self.rows, found)
+        return found.tolist()
+
+    def columns(self) -> dict[str, list[Any]]:
+        """What all cards are, field by field: much faster to read than card by card."""
+        cards = self.rows["cards"][0]
+        return {name: cards[name].tolist() for name in COLUMNS}

@@ -14,7 +14,7 @@ import numpy as np
 from ludus.duel import engine
 from ludus.games.duel import state as words
 from ludus.games.duel.tables import EFFECTS, ROW_OF, ROWS
-from ludus.games.duel.tables.words import NO_TEXT, SYSTEM
+from ludus.games.duel.tables.words import LINK, NO_TEXT, SYSTEM
 from ludus.types import LudusError
 
 KINDS = {
@@ -22,6 +22,18 @@ KINDS = {
     words.SETS_SPELL: "sset", words.TO_BATTLE: "bp", words.TO_END: "ep", words.TO_MAIN_2: "m2", words.PASSES: "pass",
     words.PICKS: "sel", words.UNPICKS: "unsel", words.FINISHES: "finish", words.CANCELS: "cancel", words.SAYS_NO: "no", words.SAYS_YES: "yes",
 }  # fmt: skip
+CODES = [card.code for card in ROWS]
+Columns = dict[str, list[Any]]
+
+
+def _text(row: Any) -> tuple[int, int]:
+    if row["text"] == NO_TEXT:
+        return 0, 0
+    return (0, int(row["text"]) - SYSTEM) if row["text"] >= SYSTEM else (CODES[row["card"]], int(row["text"]))
+
+
+TEXTS = [_text(row) for row in EFFECTS]
+"""the text of each effect: card code and number, or 0 and the number of one of the game's own lines"""
 FED = {"hand": 1, "coin": 2, "dice": 3, "random": 4}
 
 
@@ -127,52 +139,44 @@ def compare_end(game: engine.Duel, end: dict[str, Any]) -> tuple[str, Any, Any] 
     return None if ours == theirs else ("end", ours, theirs)
 
 
-def card_words(game: engine.Duel, c: int) -> list[int]:
+def card_words(cards: Columns, c: int) -> list[int]:
     """A card as controller, location, sequence, code; of a material, where its monster lies, and its place below."""
-    card = game.state["cards"][c]
-    code = ROWS[card["code"]].code
-    if card["place"] == 128:
-        above = game.state["cards"][card["overlaid_on"]]
-        return [int(above["controller"]), int(above["place"]) | 128, int(above["sequence"]), code, int(card["sequence"])]
-    return [int(card["controller"]), int(card["place"]), int(card["sequence"]), code]
+    code = CODES[cards["code"][c]]
+    if cards["place"][c] == 128:
+        above = cards["overlaid_on"][c]
+        return [cards["controller"][above], cards["place"][above] | 128, cards["sequence"][above], code, cards["sequence"][c]]
+    return [cards["controller"][c], cards["place"][c], cards["sequence"][c], code]
 
 
 def effect_words(row: int) -> list[int]:
     """The text of an effect: card code and number, 0 and the number of the game's own lines, or nothing."""
-    if row < 0:
-        return [0, 0]
-    effect = EFFECTS[row]
-    if effect["text"] == NO_TEXT:
-        return [0, 0]
-    if effect["text"] >= SYSTEM:
-        return [0, int(effect["text"]) - SYSTEM]
-    return [ROWS[effect["card"]].code, int(effect["text"])]
+    return list(TEXTS[row]) if row >= 0 else [0, 0]
 
 
 def options(game: engine.Duel) -> list[Any]:
     """The options of the question, as the recordings have them."""
-    state = game.state
-    return [option_words(game, state["question"], state["options"][k]) for k in range(state["option_count"])]
+    state, cards = game.state, game.columns()
+    question = int(state["question"])
+    return [option_words(cards, question, *option) for option in state["options"][: state["option_count"]].tolist()]
 
 
-def option_words(game: engine.Duel, question: int, option: Any) -> Any:
-    kind, c = int(option["kind"]), int(option["card"])
+def option_words(cards: Columns, question: int, kind: int, c: int, effect: int, value: int, _: int) -> Any:
     if kind == words.ACTIVATES:
-        return ["chain" if question == words.CHAIN else "act", *card_words(game, c), effect_words(int(option["effect"]))]
+        return ["chain" if question == words.CHAIN else "act", *card_words(cards, c), effect_words(effect)]
     if kind == words.ATTACKS:
-        return ["attack", *card_words(game, c), int(option["value"])]
+        return ["attack", *card_words(cards, c), value]
     if kind == words.PLACES:
-        return [c, int(option["effect"]), int(option["value"])]
+        return [c, effect, value]
     if kind in (words.POSITIONS, words.DECLARES):
-        return int(option["value"])
+        return value
     if kind == words.CHOOSES:
-        return [ROWS[game.state["cards"][c]["code"]].code if c else 0, int(option["value"])]
+        return [CODES[cards["code"][c]] if c else 0, value]
     if kind in (words.SAYS_NO, words.SAYS_YES):
         return KINDS[kind]
     if kind == words.PICKS and question != words.UNSELECT:
-        extra = [int(option["value"])] if question == words.TRIBUTE else [int(option["value"]), 0] if question == words.SUM else []
-        return [*card_words(game, c), *extra]
-    return [KINDS[kind], *(card_words(game, c) if c else [])]
+        extra = [value] if question == words.TRIBUTE else [value, 0] if question == words.SUM else []
+        return [*card_words(cards, c), *extra]
+    return [KINDS[kind], *(card_words(cards, c) if c else [])]
 
 
 def chosen(game: engine.Duel, decision: dict[str, Any]) -> list[int]:
@@ -188,48 +192,47 @@ def chosen(game: engine.Duel, decision: dict[str, Any]) -> list[int]:
 
 def digest(game: engine.Duel) -> dict[str, Any]:
     """How the duel stands, as the recordings have it."""
-    state = game.state
+    state, cards, values = game.state, game.columns(), game.values()
+    sizes, piles, codes = state["sizes"].tolist(), state["piles"], cards["code"]
+
+    def pile(player: int, number: int) -> list[int]:
+        return piles[player, number, : sizes[player][number]].tolist()
+
+    def named(player: int, number: int) -> list[int]:
+        return [CODES[codes[c]] for c in pile(player, number)]
+
     return {
         "lp": state["life"].tolist(), "turn": int(state["turn"]), "tp": int(state["turn_player"]), "ph": int(state["told_phase"]),
         "ds": int(state["in_damage_step"]),
-        "m": [[monster(game, int(c)) for c in side] for side in state["monsters"]],
-        "s": [[spell(game, int(c)) for c in side] for side in state["spells"]],
-        "h": [codes(game, player, words.HAND_PILE) for player in range(2)],
-        "g": [codes(game, player, words.GRAVE_PILE) for player in range(2)],
-        "b": [[[ROWS[card["code"]].code, int(card["position"])] for card in pile(game, player, words.BANISHED_PILE)] for player in range(2)],
-        "x": [sorted(codes(game, player, words.EXTRA_PILE)) for player in range(2)],
-        "d": [int(state["sizes"][player, words.DECK_PILE]) for player in range(2)],
-        "dc": [zlib.crc32(np.array(codes(game, player, words.DECK_PILE), "<u4").tobytes()) for player in range(2)],
+        "m": [[monster(cards, c, values[7 * p + k]) for k, c in enumerate(side)] for p, side in enumerate(state["monsters"].tolist())],
+        "s": [[spell(cards, c, values[14 + 8 * p + k]) for k, c in enumerate(side)] for p, side in enumerate(state["spells"].tolist())],
+        "h": [named(player, words.HAND_PILE) for player in range(2)],
+        "g": [named(player, words.GRAVE_PILE) for player in range(2)],
+        "b": [[[CODES[codes[c]], cards["position"][c]] for c in pile(player, words.BANISHED_PILE)] for player in range(2)],
+        "x": [sorted(named(player, words.EXTRA_PILE)) for player in range(2)],
+        "d": [sizes[player][words.DECK_PILE] for player in range(2)],
+        "dc": [zlib.crc32(np.array(named(player, words.DECK_PILE), "<u4").tobytes()) for player in range(2)],
         "ch": [link_words(state["chain"][k]) for k in range(state["links"])],
     }  # fmt: skip
 
 
 def link_words(link: Any) -> list[Any]:
     place = [int(link["controller"]), int(link["place"]), int(link["sequence"])]
-    return [*place, ROWS[link["code"]].code, effect_words(int(link["effect"]))]
+    return [*place, CODES[link["code"]], effect_words(int(link["effect"]))]
 
 
-def pile(game: engine.Duel, player: int, number: int) -> Any:
-    state = game.state
-    return state["cards"][state["piles"][player, number, : state["sizes"][player, number]]]
-
-
-def codes(game: engine.Duel, player: int, number: int) -> list[int]:
-    return [ROWS[card["code"]].code for card in pile(game, player, number)]
-
-
-def monster(game: engine.Duel, c: int) -> Any:
+def monster(cards: Columns, c: int, values: list[int]) -> Any:
     if c == 0:
         return None
-    card, (attack, defense, level, negated) = game.state["cards"][c], game.values(c)
-    counters = [[1, int(card["counters"])]] if card["counters"] else []
-    below = [ROWS[game.state["cards"][m]["code"]].code for m in card["overlay"][: card["overlays"]]]
-    return [ROWS[card["code"]].code, int(card["position"]), attack, defense, level, counters, below, int(card["owner"]), negated]
+    row = ROWS[cards["code"][c]]
+    counters = [[1, cards["counters"][c]]] if cards["counters"][c] else []
+    below = [CODES[cards["code"][m]] for m in cards["overlay"][c][: cards["overlays"][c]]]
+    level = 0 if row.types & LINK else row.level
+    return [row.code, cards["position"][c], *values[:2], level, counters, below, cards["owner"][c], values[2]]
 
 
-def spell(game: engine.Duel, c: int) -> Any:
+def spell(cards: Columns, c: int, values: list[int]) -> Any:
     if c == 0:
         return None
-    card, (_, _, _, negated) = game.state["cards"][c], game.values(c)
-    target = card_words(game, int(card["equipped_to"]))[:3] if card["equipped_to"] else 0
-    return [ROWS[card["code"]].code, int(card["position"]), [], int(card["owner"]), negated, target]
+    on = cards["equipped_to"][c]
+    return [CODES[cards["code"][c]], cards["position"][c], [], cards["owner"][c], values[2], card_words(cards, on)[:3] if on else 0]

@@ -183,7 +183,7 @@ def releasable(state, player):
 
 @rule
 def can_release(state, c):
-    return c != NOBODY and state.cards[c].status & BATTLE_LOST == 0
+    return c != NOBODY and state.cards[c].status & (BATTLE_LOST | BEING_SUMMONED) == 0
 
 
 @rule
@@ -260,6 +260,8 @@ def possible(state, link, effect):
         if found < effect.fewest:
             return False
     do = effect.do
+    if do == NEGATE_SUMMON or (do == SOLEMN and link.event.code != CHAINING):
+        return state.links == 0
     if do == REVIVE or do == REVIVE_NEGATED or do == REVIVE_EQUIPPED or do == REVIVE_BOUND or do == RECRUIT or do == SUMMON_FROM_HAND:
         return free_monster_zones(state, player) != 0 and not state.no_summons[player]
     if do == REVIVE_SELF:

@@ -6,7 +6,7 @@ from ludus.games.duel.moving import USE_REPLACEMENT, change_position, destroy, h
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
     ACTIVATES, ATTACK_ENDED, ATTACKS, BATTLE, BATTLE_END, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_DESTRUCTION, BY_EFFECT, BY_REPLACEMENT, CANNOT_ATTACK, DAMAGE_CALCULATION,
-    DAMAGE_STEP, ENABLED, NOBODY, SPECIAL_NOW, TO_END, TO_MAIN_2, BY_RULE,
+    DAMAGE_STEP, ENABLED, HELD, NOBODY, READY, SPECIAL_NOW, TO_END, TO_MAIN_2, BY_RULE,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
@@ -319,6 +319,7 @@ def damage_step(state, frame):
         state.target_stamp = state.cards[target].arrival if target != NOBODY else 0
         state.target_was_down = target != NOBODY and not is_up(state, target)
         frame.count = 0
+        state.cards[a].fought += 1
         frame.step = 21
         settle(state)
     elif step == 21:
@@ -564,7 +565,8 @@ def release_flips(state):
     """Flip effects wait no longer."""
     state.holding_flips = 0
     for k in range(state.pending_count):
-        state.pending[k].ready = 1
+        if state.pending[k].ready == HELD:
+            state.pending[k].ready = READY
 
 
 @rule

@@ -89,13 +89,13 @@ def adding_chain(state, frame):
         return
     if frame.step == 3:
         if state.shuffle[0] or state.shuffle[1]:
-            shuffle_if_due(state)
+            shuffle_if_due(state, 0)
         frame.step = 4
         call(state, CHOOSE_TARGETS)
         return
     if frame.step == 4:
         if state.shuffle[0] or state.shuffle[1]:
-            shuffle_if_due(state)
+            shuffle_if_due(state, 0)
         frame.step = 5
         miss(state)
         if check_end(state):
@@ -176,7 +176,7 @@ def solving_chain(state, frame):
     if frame.step == 2:
         state.solving = 0
         if state.shuffle[0] or state.shuffle[1]:
-            shuffle_if_due(state)
+            shuffle_if_due(state, 0)
         frame.step = 3
     if frame.step == 3:
         close_link(state)

@@ -182,7 +182,7 @@ def someone_has_hand(state, c, player):
     """A card in a hand besides this one, and enough to draw."""
     own = state.sizes[player, HAND_PILE] - (1 if state.cards[c].place == HAND else 0)
     other = state.sizes[1 - player, HAND_PILE]
-    return own + other > 0 and state.sizes[player, DECK_PILE] >= own and state.sizes[1 - player, DECK_PILE] >= other
+    return own + other > 0 and state.sizes[player, DECK_PILE] >= own
 
 
 @rule

@@ -144,6 +144,7 @@ def equipping(state, frame):
             frame.step = 2
             return
         frame.step = 1
+        state.cards[e].status &= ~ENABLED
         ask_place(state, player, player, SZONE, zones)
         return
     if frame.step == 1:
@@ -184,7 +185,7 @@ def phase_work(state, frame):
         elif which == CONTROL_ENDS:
             card.lent_until_end = 0
         elif which == SERPENT_LEAVES:
-            state.serpents[player] -= 1
+            state.serpents[player] = 0
             frame.count = 0
             for k in range(state.sizes[player, GRAVE_PILE]):
                 s = state.piles[player, GRAVE_PILE, k]

@@ -1,7 +1,7 @@
 """What happens is told here: effects that it triggers are noted, and what can be answered is kept until it was."""
 
 from ludus.games.duel.conditions import holds
-from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, MOST_PENDING, NOBODY, FELLED
+from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, HELD, MOST_PENDING, NOBODY, READY
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     ATTACK, CHAINING, FLIP_SUMMON, FLIP_SUMMONED, FLIPPED, MAY_TRIGGER, MZONE, PRE_CALCULATION, SPSUMMON, SPSUMMONED, SUMMON, SUMMONED, TRIGGER,
@@ -87,7 +87,7 @@ def trigger(state, number, event, c, other, player, value):
         link.event.cards[0] = other
         link.event.count = 1
     pending.mandatory = effect.kind == TRIGGER
-    pending.ready = 0 if state.holding_flips and event == FLIPPED else 1
+    pending.ready = HELD if state.holding_flips and event == FLIPPED else READY
     if holds(state, link):
         state.pending_count += 1
 
@@ -117,7 +117,7 @@ def miss(state):
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]
-        if pending.mandatory == 0 and pending.ready and EFFECTS[pending.link.effect].waits == 0:
+        if pending.mandatory == 0 and pending.ready == READY and EFFECTS[pending.link.effect].waits == 0:
             drop_pending(state, at)
         else:
             at += 1

@@ -1,6 +1,6 @@
 """Which cards count: filters of the table, and where they are looked for."""
 
-from ludus.games.duel.state import HAND_PILE, GRAVE_PILE, DECK_PILE, EXTRA_PILE, NOBODY, PROPER
+from ludus.games.duel.state import BATTLE_LOST, BEING_SUMMONED, HAND_PILE, GRAVE_PILE, DECK_PILE, EXTRA_PILE, NOBODY, PROPER
 from ludus.games.duel.tables import CARDS, FILTERS
 from ludus.games.duel.tables.words import (
     DOWN, DRAGON, EXTRA_DECK, GRAVE, HAND, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK, OTHER_GRAVE, OTHER_HAND,
@@ -18,6 +18,8 @@ def matches(state, number, c, source, player):
     which = FILTERS[number]
     card = state.cards[c]
     types = types_of(state, c)
+    if which.or_down and card.position & DOWN:
+        return not (which.other and c == source)
     if which.types and types & which.types == 0:
         return False
     if types & which.without:
@@ -89,6 +91,8 @@ def can_take(state, c):
 def can_target(state, c):
     """Whether effects may target a card: some monsters keep others from being targeted."""
     card = state.cards[c]
+    if card.status & (BATTLE_LOST | BEING_SUMMONED):
+        return False
     if card.place == MZONE and is_up(state, c) and CARDS[card.code].race & DRAGON:
         return not somewhere(state, SHIELDS_DRAGONS)
     return True
@@ -123,7 +127,7 @@ def gather(state, where, number, source, player, targeted, out):
 
 @rule
 def consider(state, c, number, source, player, targeted, out):
-    if c != NOBODY and matches(state, number, c, source, player) and (not targeted or can_target(state, c)):
+    if fits(state, c, number, source, player, targeted):
         out.cards[out.count] = c
         out.count += 1
 
@@ -157,4 +161,7 @@ def count_matching(state, where, number, source, player, targeted):
 
 @rule
 def fits(state, c, number, source, player, targeted):
-    return 1 if c != NOBODY and matches(state, number, c, source, player) and (not targeted or can_target(state, c)) else 0
+    """1 or 0; a monster that is just being summoned does not count yet."""
+    if c == NOBODY or state.cards[c].status & BEING_SUMMONED:
+        return 0
+    return 1 if matches(state, number, c, source, player) and (not targeted or can_target(state, c)) else 0

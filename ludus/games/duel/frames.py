@@ -5,7 +5,7 @@ another process, asks something, or is done. When nothing is asked, the process 
 """
 
 from ludus.games.duel.state import (
-    CANCELS, CARD, FRAME_ARGUMENTS, MOST_OPTIONS, NO_QUESTION, NOBODY, PICKS, POSITION, POSITIONS, YESNO, EFFECT_YESNO, SAYS_NO, SAYS_YES,
+    CANCELS, CARD, FRAME_ARGUMENTS, MOST_OPTIONS, NO_QUESTION, NOBODY, PICKS, POSITION, POSITIONS, YESNO, EFFECT_YESNO, SAYS_NO, SAYS_YES, UNPICKS,
 )  # fmt: skip
 from ludus.games.duel.zones import sort_cards
 from ludus.words import rule
@@ -113,6 +113,20 @@ def ask_position(state, player, card, positions):
             offer(state, POSITIONS, card, 0, 1 << bit, 0)
     ask(state, POSITION, player, 1, 1, 0)
     state.about = card
+
+
+@rule
+def offer_unpicks(state, frame):
+    """What is chosen can be put back; listed from the card that came first into the duel."""
+    for k in range(1, frame.count):
+        c = frame.cards[k]
+        at = k
+        while at > 0 and state.cards[frame.cards[at - 1]].born > state.cards[c].born:
+            frame.cards[at] = frame.cards[at - 1]
+            at -= 1
+        frame.cards[at] = c
+    for k in range(frame.count):
+        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
 
 
 @rule

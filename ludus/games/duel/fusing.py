@@ -7,6 +7,9 @@ from ludus.games.duel.values import has_level, level
 from ludus.games.duel.zones import free_monster_zones, is_up, monster_at, pointed_at
 from ludus.words import rule
 
+MOST_TRIBUTES = 16
+"""monsters of hand and field that are looked at for a ritual"""
+
 
 @rule
 def room_after(state, c, player, chosen, count):
@@ -153,20 +156,56 @@ def can_ritual(state, player, source):
 
 
 @rule
+def ritual_pool(state, player, ritual, pool):
+    """All that could be tributed for a ritual: monsters with a level, of hand and own field."""
+    pool.count = 0
+    for k in range(state.sizes[player, HAND_PILE]):
+        c = state.piles[player, HAND_PILE, k]
+        if c != ritual and CARDS[state.cards[c].code].types & MONSTER and level(state, c) > 0:
+            pool.cards[pool.count] = c
+            pool.count += 1
+    for zone in range(7):
+        c = state.monsters[player, zone]
+        if c != NOBODY and has_level(state, c):
+            pool.cards[pool.count] = c
+            pool.count += 1
+
+
+@rule
 def ritual_ready(state, player, ritual):
     """Enough levels among hand and field, and a zone: one of the field must be tributed where none is free."""
     if state.no_summons[player]:
         return False
+    pool = state.frames[state.depth + 2]
+    ritual_pool(state, player, ritual, pool)
+    if free_monster_zones(state, player):
+        total = 0
+        for k in range(pool.count):
+            total += level(state, pool.cards[k])
+        return total >= level(state, ritual)
+    return can_tribute(state, ritual, pool, 0)
+
+
+@rule
+def can_tribute(state, ritual, pool, chosen):
+    """Whether some set of tributes that frees a zone holds all of the chosen ones, with none to spare."""
     goal = level(state, ritual)
+    for candidate in range(1, 1 << min(pool.count, MOST_TRIBUTES)):
+        if candidate & chosen == chosen and is_tribute_set(state, goal, pool, candidate):
+            return True
+    return False
+
+
+@rule
+def is_tribute_set(state, goal, pool, chosen):
     total = 0
-    on_field = 0
-    for k in range(state.sizes[player, HAND_PILE]):
-        c = state.piles[player, HAND_PILE, k]
-        if c != ritual and CARDS[state.cards[c].code].types & MONSTER:
-            total += level(state, c)
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        if c != NOBODY and has_level(state, c):
-            total += level(state, c)
-            on_field += zone < 5
-    return total >= goal and (free_monster_zones(state, player) != 0 or on_field > 0)
+    smallest = 100
+    frees = False
+    for k in range(pool.count):
+        if chosen >> k & 1:
+            card = state.cards[pool.cards[k]]
+            of = level(state, pool.cards[k])
+            total += of
+            smallest = min(smallest, of)
+            frees = frees or (card.place == MZONE and card.sequence < 5)
+    return frees and total >= goal and total - smallest < goal

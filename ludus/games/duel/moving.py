@@ -8,7 +8,7 @@ from ludus.games.duel.state import (
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, ROW_OF
 from ludus.games.duel.tables.words import (
-    BATTLE_DAMAGE, BOUND_TO_MONSTER, CHANGED_POSITION, DECK, DESTROYED, DESTROYS_EQUIPPED, DOWN, EXTRA, EXTRA_DECK, FLIPPED, GRAVE, HAND, IS_TOON, LINK,
+    BATTLE_DAMAGE, BOUND_TO_MONSTER, CHANGED_POSITION, CONTROLS_EQUIPPED, DECK, DESTROYED, DESTROYS_EQUIPPED, DOWN, EXTRA, EXTRA_DECK, FLIPPED, GRAVE, HAND, IS_TOON, LINK,
     MONSTER, MZONE, ON_FIELD, OVERLAY, SHIELDED_BY_MATERIAL, SZONE, TO_GRAVE, TOKEN, UP,
 )  # fmt: skip
 from ludus.games.duel.values import attack, has, works
@@ -137,7 +137,15 @@ def follow_bound(state, c):
 
 @rule
 def bury_bindings(state, c):
-    """A monster that a trap had called back was destroyed: so is the trap."""
+    """A monster that a trap had called back has left: if it was destroyed, so is the trap."""
+    for player in range(2):
+        for zone in range(5):
+            e = state.spells[player, zone]
+            if e != NOBODY and state.cards[e].bound_to == c:
+                state.cards[e].bound_to = NOBODY
+                if state.cards[c].reason & BY_DESTRUCTION and has(state, e, BOUND_TO_MONSTER):
+                    put_in(destroy(state, BY_EFFECT, player), e)
+                    return True
     return False
 
 
@@ -302,9 +310,12 @@ def turn_one(state, c, position):
 
 @rule
 def cover(state, c):
-    """A card turned face-down is another card to whoever remembers it."""
+    """A card turned face-down loses what it had gathered; who has it by an equip card keeps it."""
     card = state.cards[c]
-    card.stamp = new_stamp(state)
+    for zone in range(5):
+        e = state.spells[card.controller, zone]
+        if e != NOBODY and state.cards[e].equipped_to == c and CARDS[state.cards[e].code].traits & CONTROLS_EQUIPPED:
+            card.control = card.controller
     card.counters = 0
     card.attack_up = 0
     card.defense_up = 0

@@ -5,7 +5,7 @@ from ludus.games.duel.frames import SET_SPELL, ask, ask_cards, ask_yes, call, cl
 from ludus.games.duel.moving import change_position, destroy, draw, heal, hurt, put_in, send
 from ludus.games.duel.randomness import random_in_hand, roll_die, shuffle_hand, toss_coin
 from ludus.games.duel.state import (
-    ACTIVATION_NEGATED, ATTACK_ENDED, BEING_SUMMONED, BY_DESTRUCTION, BY_DISCARD, BY_EFFECT, BY_RULE, CHOOSES, DECK_PILE, GRAVE_PILE, HAND_PILE, LINK_DISABLED, LINK_NEGATED,
+    ACTIVATION_NEGATED, ATTACK_ENDED, BEING_SUMMONED, BY_DESTRUCTION, BY_DISCARD, BY_EFFECT, BY_RULE, CHOOSES, DECK_PILE, GRAVE_PILE, HAND_PILE, LEAVING, LINK_DISABLED, LINK_NEGATED,
     NOBODY, OPTION, SUMMON_NEGATED, LINK_ACTIVATION, TARGETED_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
@@ -175,7 +175,7 @@ def return_something(state, link, effect):
         for side in range(2):
             for zone in range(6):
                 c = state.spells[side, zone]
-                if c != NOBODY and c != link.card:
+                if c != NOBODY and c != link.card and state.cards[c].status & LEAVING == 0:
                     put_in(work, c)
         all_or_done(state, work)
     elif do == RETURN_SELF and state.cards[link.card].stamp == link.stamp:
@@ -247,7 +247,7 @@ def other_things(state, frame, link, effect, player):
             state.chain_attack = link.card
     elif do == SERPENT:
         if state.cards[link.card].stamp == link.stamp:
-            state.serpents[player] += 1
+            state.serpents[player] = 1
             put_in(send(state, HAND, BY_EFFECT, player), link.card)
     elif do == SPIRIT_RETURN:
         if state.cards[link.card].stamp == link.stamp:

@@ -2,16 +2,19 @@
 
 from ludus.games.duel.chain import ask_place
 from ludus.games.duel.control import equip, equip_monster, take_control
+from ludus.games.duel.events import miss
 from ludus.games.duel.filters import can_special_summon, gather, matches
 from ludus.games.duel.frames import (
-    SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, done, offer, picks_from,
+    SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, done, offer, offer_unpicks, picks_from,
 )  # fmt: skip
-from ludus.games.duel.fusing import can_complete, fusable, fusion_pool, is_in, ritual_ready
+from ludus.games.duel.fusing import (
+    MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, is_in, ritual_pool, ritual_ready,
+)  # fmt: skip
 from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
 from ludus.games.duel.operations import first_target
 from ludus.games.duel.proceeding import sort_options
 from ludus.games.duel.state import (
-    AS_MATERIAL, BY_EFFECT, BY_RELEASE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NOBODY, PICKS, SUM, UNPICKS, UNSELECT,
+    AS_MATERIAL, BY_EFFECT, BY_RELEASE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NO_QUESTION, NOBODY, PICKS, SUM, UNPICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.summoning import remove_from, special_summon
 from ludus.games.duel.tables import CARDS, FILTERS, ROW_OF
@@ -261,6 +264,9 @@ def fuse(state, frame, step, player):
         return False
     if step == 2:
         chosen = state.options[state.answer]
+        if chosen.kind == CANCELS:
+            frame.step = 0
+            return False
         if chosen.kind == UNPICKS:
             remove_from(frame, chosen.card)
         else:
@@ -274,6 +280,7 @@ def fuse(state, frame, step, player):
             put_in(work, frame.cards[k])
         return False
     if step == 3:
+        miss(state)
         work = special_summon(state, player, UP)
         work.args[5] = 1
         put_in(work, frame.args[0])
@@ -297,9 +304,10 @@ def ask_fusion_material(state, frame, player):
         if can_complete(state, frame.args[0], player, pool, trial.cards, frame.count + 1):
             offer(state, PICKS, pool.cards[k], 0, 0, 0)
     sort_options(state)
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
-    ask(state, UNSELECT, player, 1, 1, 0)
+    offer_unpicks(state, frame)
+    if frame.count == 0:
+        offer(state, CANCELS, 0, 0, 0, 0)
+    ask(state, UNSELECT, player, 1, 1, frame.count == 0)
 
 
 @rule
@@ -338,6 +346,7 @@ def ritual(state, frame, step, link, player):
             put_in(work, frame.cards[k])
         return False
     if step == 3:
+        miss(state)
         work = special_summon(state, player, UP)
         work.args[5] = 1
         put_in(work, frame.args[0])
@@ -351,15 +360,7 @@ def ask_ritual_tributes(state, frame, player):
     clear_options(state)
     goal = level(state, frame.args[0])
     pool = state.frames[state.depth + 1]
-    pool.count = 0
-    for k in range(state.sizes[player, HAND_PILE]):
-        c = state.piles[player, HAND_PILE, k]
-        if c != frame.args[0] and CARDS[state.cards[c].code].types & MONSTER and level(state, c) > 0:
-            put_in(pool, c)
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        if c != NOBODY and has_level(state, c):
-            put_in(pool, c)
+    ritual_pool(state, player, frame.args[0], pool)
     if free_monster_zones(state, player):
         frame.args[1] = 0
         ask_cards(state, player, pool.cards, pool.count, 1, pool.count, 0)
@@ -369,31 +370,25 @@ def ask_ritual_tributes(state, frame, player):
             state.options[k].value = level(state, state.options[k].card)
         return
     frame.args[1] = 1
-    ask_next_ritual(state, frame, pool, goal, player)
+    ask_next_ritual(state, frame, pool, player)
 
 
 @rule
-def ask_next_ritual(state, frame, pool, goal, player):
-    """One more tribute, none of them superfluous, one of them in a main zone."""
+def ask_next_ritual(state, frame, pool, player):
+    """One more tribute, of those that can lead to a set that frees a zone with none to spare."""
     clear_options(state)
-    state.question = 0
-    total = 0
-    frees = False
-    for k in range(frame.count):
-        total += level(state, frame.cards[k])
-        frees = frees or (state.cards[frame.cards[k]].place == MZONE and state.cards[frame.cards[k]].sequence < 5)
-    if total >= goal and frees:
-        return
+    state.question = NO_QUESTION
+    chosen = 0
     for k in range(pool.count):
-        c = pool.cards[k]
-        in_main = state.cards[c].place == MZONE and state.cards[c].sequence < 5
-        if is_in(frame.cards, frame.count, c):
-            continue
-        if frees or in_main or total + level(state, c) < goal:
-            offer(state, PICKS, c, 0, 0, 0)
+        if is_in(frame.cards, frame.count, pool.cards[k]):
+            chosen |= 1 << k
+    for k in range(min(pool.count, MOST_TRIBUTES)):
+        if chosen >> k & 1 == 0 and can_tribute(state, frame.args[0], pool, chosen | (1 << k)):
+            offer(state, PICKS, pool.cards[k], 0, 0, 0)
+    if state.option_count == 0:
+        return
     sort_options(state)
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    offer_unpicks(state, frame)
     ask(state, UNSELECT, player, 1, 1, 0)
 
 

@@ -5,7 +5,7 @@ from ludus.games.duel.filters import can_target, gather
 from ludus.games.duel.frames import ask, ask_cards, clear_options, done, offer, picks_from
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.state import (
-    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECLARES, DECK_PILE, HAND_PILE, MOST_TARGETS, NOBODY, OPTION,
+    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECLARES, DECK_PILE, HAND_PILE, MOST_TARGETS, NOBODY, OPTION, PICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
@@ -50,7 +50,10 @@ def paying(state, frame):
             return
         else:
             gather_cost(state, frame, effect, c, player)
-            ask_cards(state, player, frame.cards, frame.count, effect.cost_a, effect.cost_a, 0)
+            if cost == DISCARD or cost == DETACH:
+                ask_cards(state, player, frame.cards, frame.count, effect.cost_a, effect.cost_a, 0)
+            else:
+                ask_tribute(state, frame, player)
             return
         done(state)
         return
@@ -66,6 +69,15 @@ def paying(state, frame):
                 put_in(sent, frame.cards[k])
             return
     done(state)
+
+
+@rule
+def ask_tribute(state, frame, player):
+    """One monster to be tributed as a cost."""
+    clear_options(state)
+    for k in range(frame.count):
+        offer(state, PICKS, frame.cards[k], 0, 0, 0)
+    ask(state, UNSELECT, player, 1, 1, 0)
 
 
 @rule
@@ -123,7 +135,7 @@ def targeting(state, frame):
             for zone in range(7):
                 if can_release(state, state.monsters[player, zone]):
                     put_in(frame, state.monsters[player, zone])
-            ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
+            ask_tribute(state, frame, player)
             return
     if frame.step == 6:
         frame.step = 3

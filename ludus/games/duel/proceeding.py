@@ -1,9 +1,9 @@
 """How a monster is special summoned by its own procedure: materials or cost, zone, position, the chance to negate."""
 
 from ludus.games.duel.chain import ask_place
-from ludus.games.duel.events import note, trigger_own
+from ludus.games.duel.events import miss, note, trigger_own
 from ludus.games.duel.filters import can_banish
-from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, picks_from
+from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, offer_unpicks, picks_from
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.procedures import completable, is_legal_set, material_pool
 from ludus.games.duel.settling import settle
@@ -16,7 +16,7 @@ from ludus.games.duel.tables.words import (
     BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED, TOON_PROCEDURE, UP, UP_ATTACK, XYZ_PROCEDURE,
 )  # fmt: skip
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import attach, free_monster_zones, monsters_of, move, sort_cards, zones_for
+from ludus.games.duel.zones import attach, count_bits, free_monster_zones, monsters_of, move, sort_cards, zones_for
 from ludus.words import rule
 
 
@@ -44,6 +44,7 @@ def proceeding(state, frame):
         settle(state)
         return
     if frame.step == 4:
+        miss(state)
         frame.step = 5
         ask_place(state, player, player, MZONE, zones_for(state, c, player))
         return
@@ -95,7 +96,7 @@ def begin_choice(state, frame, c, player, kind):
         return
     if kind == TOON_PROCEDURE:
         frame.args[1] = row.procedure_a
-        if free_monster_zones(state, player):
+        if count_bits(free_monster_zones(state, player)) >= row.procedure_a:
             for zone in range(7):
                 m = state.monsters[player, zone]
                 if m != NOBODY:
@@ -114,7 +115,7 @@ def ask_next_release(state, frame, player):
     """One more tribute for a Toon; one of them must free a zone."""
     clear_options(state)
     needed = frame.args[1] - frame.count
-    frees = False
+    frees = free_monster_zones(state, player) != 0
     for k in range(frame.count):
         if state.cards[frame.cards[k]].sequence < 5:
             frees = True
@@ -126,8 +127,7 @@ def ask_next_release(state, frame, player):
                 taken = True
         if c != NOBODY and not taken and (frees or zone < 5 or needed > 1):
             offer(state, PICKS, c, 0, 0, 0)
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    offer_unpicks(state, frame)
     if frame.count == 0:
         offer(state, CANCELS, 0, 0, 0, 0)
     ask(state, UNSELECT, player, 1, 1, frame.count == 0)
@@ -148,8 +148,7 @@ def ask_next_material(state, frame, c, player, kind):
     if state.option_count == 0:
         return
     sort_options(state)
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    offer_unpicks(state, frame)
     if finishable:
         offer(state, FINISHES, 0, 0, 0, 0)
     elif frame.count == 0:

@@ -54,10 +54,10 @@ def order_hand(state, player, count):
 
 
 @rule
-def shuffle_if_due(state):
-    """Hands that somebody has seen a card of are shuffled, the turn player's first."""
+def shuffle_if_due(state, first):
+    """Hands that somebody has seen a card of are shuffled, this player's first."""
     for k in range(2):
-        player = state.turn_player if k == 0 else 1 - state.turn_player
+        player = first if k == 0 else 1 - first
         if state.shuffle[player]:
             shuffle_hand(state, player)
 

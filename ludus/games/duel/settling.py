@@ -51,7 +51,7 @@ def adjusting(state, frame):
             frame.args[0] = 1
             return
     if state.shuffle[0] or state.shuffle[1]:
-        shuffle_if_due(state)
+        shuffle_if_due(state, state.turn_player)
     if frame.args[0]:
         frame.step = 0
         return

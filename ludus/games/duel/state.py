@@ -42,7 +42,7 @@ LINK_NEGATED, LINK_DISABLED, LINK_OF_CARD, LINK_FROM_HAND, LINK_ACTIVATION = 1, 
 
 CARD_STATE = record(
     code=i16, owner=i16, controller=i16, place=i16, sequence=i16, position=i16, was_place=i16, was_sequence=i16,
-    was_position=i16, was_controller=i16, was_attack=i32, reason=i32, reason_player=i16, reason_card=i16, status=i32, stamp=i32, arrival=i32,
+    was_position=i16, was_controller=i16, was_attack=i32, reason=i32, reason_player=i16, reason_card=i16, status=i32, stamp=i32, arrival=i32, born=i32, fought=i16,
     enabled_at=i32, counters=i16, equipped_to=i16, overlaid_on=i16, bound_to=i16, bound_stamp=i32, attack_up=i32, defense_up=i32,
     swapped=i16, calculation_up=i32, attacks=i16, attacked=(i16, 8), resting=i16, negated=i16, used=i16, turns=i16,
     lent_until_end=i16, control=i16, control_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
@@ -62,7 +62,8 @@ LINK = record(
 """a link of the chain, or one that waits to become one"""
 
 PENDING = record(mandatory=i16, ready=i16, link=LINK)
-"""an effect that was triggered; not `ready` while the damage step holds flip effects back"""
+HELD, READY, TAKEN_UP = range(3)
+"""an effect that was triggered is held back while the damage step holds flip effects back, and taken up by a window"""
 
 CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 """an option of the question"""
@@ -70,7 +71,7 @@ CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 STATE = record(
     **HEAD, deck1=i16, deck2=i16, starts=i16, points=i32, opening=i16, shuffled=i16, oppo_info=i16, greedy=i16,
     turn=i16, turn_player=i16, phase=i16, told_phase=i16, in_damage_step=i16, life=(i32, 2), winner=i16, win_reason=i16, overdrawn=(i16, 2),
-    cards=(CARD_STATE, MOST_CARDS), tokens=i16, sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)),
+    cards=(CARD_STATE, MOST_CARDS), tokens=i32, sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)),
     monsters=(i16, (2, 7)), spells=(i16, (2, 8)), stamps=i32,
     summons=(i16, 2), no_summons=(i16, 2), summoned_any=(i16, 2), sealed=(i16, (2, 8)), sealed_count=(i16, 2), named=(i16, (2, 16)),
     named_count=(i16, 2), waboku=(i16, 2), no_damage=(i16, 2), attacked=(i16, 2), serpents=(i16, 2), end_battle=i16, hand_adjusted=i16,

@@ -3,7 +3,7 @@
 from ludus.games.duel.chain import ask_place, clear_field_zone
 from ludus.games.duel.events import miss, note, note_more, tell, trigger_own
 from ludus.games.duel.frames import (
-    SPECIAL_SUMMON, ask, ask_position, call, clear_options, done, offer, picks_from,
+    SPECIAL_SUMMON, ask, ask_position, call, clear_options, done, offer, offer_unpicks, picks_from,
 )  # fmt: skip
 from ludus.games.duel.moving import put_in, send, turn_one
 from ludus.games.duel.settling import settle
@@ -158,8 +158,7 @@ def ask_next_tribute(state, frame, player):
                 chosen = True
         if is_tribute(state, c) and not chosen and (frees or zone < 5 or needed > 1):
             offer(state, PICKS, c, 0, 0, 0)
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+    offer_unpicks(state, frame)
     if frame.count == 0:
         offer(state, CANCELS, 0, 0, 0, 0)
     ask(state, UNSELECT, player, 1, 1, frame.count == 0)

@@ -124,6 +124,7 @@ def begin_turn(state):
                 card = state.cards[c]
                 card.status &= ~THIS_TURN
                 card.attacks = 0
+                card.fought = 0
                 for k in range(8):
                     card.attacked[k] = 0
                 card.used = 0

@@ -1,6 +1,6 @@
 """What a card is worth now: attack, defense, level, and whether its effects are negated."""
 
-from ludus.games.duel.state import ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
+from ludus.games.duel.state import BEING_SUMMONED, ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
 from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF
 from ludus.games.duel.tables.words import (
     COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, LINK, LINKED, MATERIALS, MONSTER, MZONE,
@@ -45,8 +45,11 @@ def traps_stopped(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and traits_of(state, c) & STOPS_TRAPS and works(state, c):
-                return True
+            if c != NOBODY and traits_of(state, c) & STOPS_TRAPS:
+                card = state.cards[c]
+                # A monster's effects are only negated for good, so nothing goes round in a circle here.
+                if card.status & ENABLED and card.position & UP and card.negated == 0:
+                    return True
     return False
 
 
@@ -170,7 +173,7 @@ def defense(state, c):
 def changed(state, c, of_attack):
     """What all cards on the field together add."""
     total = 0
-    if state.cards[c].position & UP == 0:
+    if state.cards[c].position & UP == 0 or state.cards[c].status & BEING_SUMMONED:
         return total
     for player in range(2):
         for zone in range(7):
@@ -262,7 +265,7 @@ def up_monsters(state, player):
     count = 0
     for zone in range(7):
         c = state.monsters[player, zone]
-        if c != NOBODY and is_up(state, c):
+        if c != NOBODY and is_up(state, c) and state.cards[c].status & BEING_SUMMONED == 0:
             count += 1
     return count
 

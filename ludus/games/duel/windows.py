@@ -8,10 +8,9 @@ from ludus.games.duel.frames import (
     ADD_CHAIN, CONTINUOUS_PHASE, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, SEND, SOLVE_CHAIN, ask, ask_cards, ask_effect, call, clear_options, done, offer, picks_from,
 )  # fmt: skip
 from ludus.games.duel.moving import put_in, send
-from ludus.games.duel.randomness import shuffle_if_due
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, CHAINED, DAMAGE_STEP, DRAW_PHASE, END, GRAVE_PILE, HAND_PILE, NOBODY, PASSES, PROPER,
+    ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, CHAINED, DAMAGE_STEP, DRAW_PHASE, END, GRAVE_PILE, HAND_PILE, NOBODY, PASSES, PROPER, READY, TAKEN_UP,
     STANDBY, THIS_TURN, TRIBUTE_SUMMONED, FELLED, ENABLED,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF
@@ -49,6 +48,10 @@ def point_event(state, frame):
         state.instant_count = 0
         frame.args[3] = state.turn_player
         frame.step = 5 if frame.args[0] else 1
+        if frame.step == 1:
+            for k in range(state.pending_count):
+                if state.pending[k].ready == READY:
+                    state.pending[k].ready = TAKEN_UP
     if frame.step == 1:
         offer_pending(state, frame.args[3], True)
         frame.step = 2
@@ -131,7 +134,7 @@ def offer_pending(state, player, mandatory):
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]
-        if pending.ready == 0 or (pending.mandatory != 0) != mandatory:
+        if pending.ready != TAKEN_UP or (pending.mandatory != 0) != mandatory:
             at += 1
             continue
         refresh(state, pending.link)
@@ -176,7 +179,7 @@ def forget_pending(state, player):
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]
-        if pending.ready and pending.mandatory == 0 and pending.link.player == player:
+        if pending.ready == TAKEN_UP and pending.mandatory == 0 and pending.link.player == player:
             drop_pending(state, at)
         else:
             at += 1
@@ -358,8 +361,8 @@ def phase_event(state, frame):
         return
     if frame.step == 3:
         frame.step = 0
+        open_window(state, 0, 0, 0)
         settle(state)
-        call_window(state)
         return
     if frame.step == 4:
         hand_limit(state, frame, phase)
@@ -390,11 +393,6 @@ def phase_event(state, frame):
 
 
 @rule
-def call_window(state):
-    open_window(state, 0, 0, 0)
-
-
-@rule
 def phase_answered(state, frame, player):
     chosen = state.options[state.answer]
     if frame.args[3]:
@@ -422,6 +420,7 @@ def phase_answered(state, frame, player):
         work.args[2] = player
         return
     start_link(state, c, number, -1, player)
+    state.cards[c].used |= 1 << EFFECTS[number].number
     frame.step = 2
     ask_fast(state, 0, 1 - player, 0)
     call(state, ADD_CHAIN)
@@ -479,6 +478,8 @@ def offer_phase_of(state, c, player, event, kind):
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
         if effect.kind == kind and effect.on & event and state.cards[c].place & effect.where:
+            if state.cards[c].used >> effect.number & 1:
+                continue
             if state.cards[c].place & (MZONE | SZONE) and not is_up(state, c):
                 continue
             try_link(state, number, c, player)
@@ -497,7 +498,7 @@ def offer_by_itself(state, player, phase):
         c = state.monsters[player, zone]
         if c == NOBODY:
             continue
-        if phase == BATTLE_END and has(state, c, RESTS_AFTER_ATTACK) and state.cards[c].attacks > 0 and state.cards[c].resting == 0:
+        if phase == BATTLE_END and has(state, c, RESTS_AFTER_ATTACK) and state.cards[c].fought > 0 and state.cards[c].resting == 0:
             offer(state, ACTIVATES, c, REST, 0, 0)
         if phase == END and state.cards[c].lent_until_end:
             offer(state, ACTIVATES, c, CONTROL_ENDS, 0, 0)
@@ -533,6 +534,8 @@ def end_turn_effects(state):
         state.sealed_count[player] = 0
         state.waboku[player] = 0
         state.no_summons[player] = 0
+        if player != state.turn_player:
+            state.serpents[player] = 0
         for zone in range(7):
             c = state.monsters[player, zone]
             if c != NOBODY:

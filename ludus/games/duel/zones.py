@@ -1,7 +1,7 @@
 """Where cards lie: piles, zones and materials, and how a card moves from one to another."""
 
 from ludus.games.duel.state import (
-    BANISHED_PILE, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE, HAND_PILE, MOST_CARDS, NOBODY, PROPER,
+    BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE, HAND_PILE, MOST_CARDS, NOBODY, PROPER,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
@@ -104,7 +104,7 @@ def forget(state, c):
     card.turns = 0
     card.lasting = 0
     card.bound_to = NOBODY
-    card.status &= PROPER | ENABLED
+    card.status &= PROPER | ENABLED | BATTLE_LOST
     card.lent_until_end = 0
     card.control_order = 0
 
@@ -130,6 +130,7 @@ def move(state, c, player, place, sequence, position):
         forget(state, c)
         card.used = 0
         card.attacks = 0
+        card.fought = 0
         for k in range(8):
             card.attacked[k] = 0
     if place == HAND or place == DECK or place == EXTRA:
@@ -207,6 +208,8 @@ def new_token(state, code, owner):
             card.owner = owner
             card.controller = owner
             card.status = 0
+            state.tokens += 1
+            card.born = 1000 + state.tokens
             return c
     return NOBODY
 

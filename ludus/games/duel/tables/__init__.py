@@ -98,12 +98,12 @@ def _filter_row(which: Filter) -> tuple[int, ...]:
     return (
         which.types, which.without, which.exactly, which.position, which.races, which.attributes, which.lowest_level, which.highest_level,
         which.most_attack, which.most_defense, ROW_OF.get(which.code, 0), which.other, which.summonable, which.banishable,
-        which.controllable, which.has_defense, ROW_OF.get(which.except_code, 0),
+        which.controllable, which.has_defense, ROW_OF.get(which.except_code, 0), which.or_down,
     )  # fmt: skip
 
 
 FILTERS = table(
     [_filter_row(which) for which in _filters], types=i32, without=i32, exactly=i32, position=i16, races=i32, attributes=i16,
     lowest_level=i16, highest_level=i16, most_attack=i32, most_defense=i32, code=i16, other=i16, summonable=i16, banishable=i16,
-    controllable=i16, has_defense=i16, except_code=i16,
+    controllable=i16, has_defense=i16, except_code=i16, or_down=i16,
 )  # fmt: skip

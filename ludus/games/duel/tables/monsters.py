@@ -103,7 +103,7 @@ ROWS: tuple[Card, ...] = (
     monster(7089711,  "Hane-Hane",                   EFFECT | FLIP,                EARTH, BEAST,         2,  450,  500,
         flip(target=target(MONSTERS), do=(TO_HAND_TARGETS,), text=0, damage_step=ALWAYS_IN_DAMAGE_STEP, says="when turned face-up: return a monster on the field to the hand")),
     monster(46461247, "Trap Master",                 EFFECT,                       EARTH, WARRIOR,       3,  500,  1100,
-        flip(target=target(SPELLS, cards(types=TRAP)), do=(DESTROY_IF_TYPE, TRAP), text=0, damage_step=ALWAYS_IN_DAMAGE_STEP, says="when turned face-up: look at a face-down card or name a face-up trap, and destroy it if it is a trap")),
+        flip(target=target(SPELLS, cards(types=TRAP, or_down=True)), do=(DESTROY_IF_TYPE, TRAP), text=0, damage_step=ALWAYS_IN_DAMAGE_STEP, says="when turned face-up: look at a face-down card or name a face-up trap, and destroy it if it is a trap")),
     monster(31560081, "Magician of Faith",           EFFECT | FLIP,                LIGHT, SPELLCASTER,   1,  300,  400,
         flip(target=target(OWN_GRAVE, cards(types=SPELL)), do=(TO_HAND_TARGETS,), text=0, damage_step=ALWAYS_IN_DAMAGE_STEP, says="when turned face-up: take a spell back from your graveyard")),
     monster(93920745, "Penguin Soldier",             EFFECT | FLIP,                WATER, AQUA,          2,  750,  500,

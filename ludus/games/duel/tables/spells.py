@@ -32,7 +32,7 @@ ROWS: tuple[Card, ...] = (
     spell(19613556, "Heavy Storm",                 activate(when=exists(SPELLS, cards(other=True)), do=(DESTROY_ALL, SPELLS), which=cards(other=True), says="destroy all other spells and traps on the field")),
     spell(18144506, "Harpie's Feather Duster",     activate(when=exists(OTHER_SPELLS), do=(DESTROY_ALL, OTHER_SPELLS), says="destroy every spell and trap of the opponent")),
     spell(5318639,  "Mystical Space Typhoon",      activate(target=target(SPELLS, cards(other=True)), do=(DESTROY_TARGETS,), text=0, says="destroy another spell or trap on the field"), types=QUICKPLAY),
-    spell(19159413, "De-Spell",                    activate(target=target(SPELLS, cards(types=SPELL, other=True)), do=(DESTROY_IF_TYPE, SPELL), says="look at a face-down card or name a face-up spell: destroy it if it is a spell")),
+    spell(19159413, "De-Spell",                    activate(target=target(SPELLS, cards(types=SPELL, other=True, or_down=True)), do=(DESTROY_IF_TYPE, SPELL), says="look at a face-down card or name a face-up spell: destroy it if it is a spell")),
     spell(51482758, "Remove Trap",                 activate(target=target(SPELLS, cards(types=TRAP, position=UP)), do=(DESTROY_TARGETS,), says="destroy a face-up trap")),
     spell(84257639, "Dian Keto the Cure Master",   activate(do=(RECOVER, 1000), says="gain 1000 life points")),
     spell(19523799, "Ookazi",                      activate(do=(DAMAGE, 800), says="the opponent takes 800 damage")),

@@ -116,6 +116,8 @@ class Filter(NamedTuple):
     controllable: bool = False
     has_defense: bool = False
     except_code: int = 0
+    or_down: bool = False
+    """face-down cards fit too, whatever they are"""
 
 
 def cards(**which: int) -> Filter:

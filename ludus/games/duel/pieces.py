@@ -1,0 +1,267 @@
+"""What lies on the table, as pictures: cards with their names and values, backs, piles, badges, buttons.
+
+Places and sizes are floats throughout: every other mix of types would compile the drawing words once more.
+"""
+
+import textwrap
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+
+from ludus.games.duel import values
+from ludus.games.duel.state import NOBODY
+from ludus.games.duel.tables import CARDS, ROWS
+from ludus.games.duel.tables import words as w
+from ludus.games.duel.tables.words import Card
+from ludus.words import draw, rule
+
+FELT, RIM, PANEL, BOX, ZONE, INK = 0x16233A, 0x0E1726, 0x1B2433, 0x0E141E, 0x22324C, 0x181410
+WHITE, GREY, GOLD, RED, GREEN, BLUE, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x3B8BE0, 0x4FD0E0
+BACK, BACK_INSIDE, BACK_EYE = 0x6B4226, 0x8A5A34, 0x3E2414
+EXTRA_BACK = 0x5A3F7A
+NORMAL, EFFECT, RITUAL, FUSION, SYNCHRO, XYZ, LINK, TOKEN, SPELL, TRAP = range(10)
+KIND_BITS = (w.TRAP, w.SPELL, w.TOKEN, w.LINK, w.XYZ, w.SYNCHRO, w.FUSION, w.RITUAL, w.NORMAL, 0)
+KIND_OF_BIT = (TRAP, SPELL, TOKEN, LINK, XYZ, SYNCHRO, FUSION, RITUAL, NORMAL, EFFECT)
+COLORS = np.array([0xDDBB76, 0xCB8350, 0x7FA0DC, 0xA67FC4, 0xE4E6EA, 0x363A46, 0x3F78C0, 0xA4A9AD, 0x2F9C86, 0xB54F90])
+"""by kind, as cards have always been coloured"""
+INKS = np.array([INK, INK, INK, INK, INK, WHITE, WHITE, INK, WHITE, WHITE])
+ATTRIBUTE_COLORS = np.array([0x8A5A2B, 0x3E8FE8, 0xE04A32, 0x58B368, 0xFFF3B0, 0x4B2A6B, 0xE8B23A])
+"""EARTH, WATER, FIRE, WIND, LIGHT, DARK, DIVINE"""
+LETTER_WIDTH = 0.56
+"""of a letter of size one, about"""
+LINES, WRAPPED_AT = 7, 39
+"""of what a card says"""
+
+
+def word_table(words: Iterable[str]) -> np.ndarray:
+    """[words, LETTERS] their bytes, zeros behind them."""
+    rows = [word.encode()[: draw.LETTERS] for word in words]
+    table = np.zeros((len(rows), draw.LETTERS), np.uint8)
+    for row, letters in zip(table, rows, strict=True):
+        row[: len(letters)] = list(letters)
+    return table
+
+
+def parted(name: str) -> tuple[str, ...]:
+    """A name in one to three lines, as even as its words allow."""
+    words = name.split()
+    lines = 1 if len(name) <= 10 else 2 if len(name) <= 22 else 3
+    cuts = combinations(range(1, len(words)), min(lines, len(words)) - 1)
+    ways = ([" ".join(words[a:b]) for a, b in zip((0, *cut), (*cut, len(words)), strict=True)] for cut in cuts)
+    return tuple(min(ways, key=lambda way: max(map(len, way)))) if words else ("",)
+
+
+def kind_of(card: Card) -> int:
+    """What a card is painted as."""
+    return next(kind for bit, kind in zip(KIND_BITS, KIND_OF_BIT, strict=True) if card.types & bit or not bit)
+
+
+def sort_of(card: Card) -> str:
+    """The word at the foot of a spell or trap."""
+    sorts = {w.QUICKPLAY: "quick-play", w.CONTINUOUS: "continuous", w.EQUIP: "equip", w.FIELD: "field"}
+    sorts |= {w.COUNTER: "counter", w.RITUAL: "ritual"}
+    plain = "trap" if card.types & w.TRAP else "spell"
+    return next((word for bit, word in sorts.items() if card.types & bit), plain) if not card.types & w.MONSTER else ""
+
+
+def says(card: Card) -> str:
+    """What a card does, in one line; nothing of a card that does nothing."""
+    return "; ".join(line for line in (card.says, *(effect.says for effect in card.effects)) if line)
+
+
+PARTED = [parted(card.name) for card in ROWS]
+SAID = [textwrap.wrap(says(card), WRAPPED_AT)[:LINES] for card in ROWS]
+NAMES = word_table(card.name for card in ROWS)
+NAME_LINES = np.stack([word_table((*lines, "", "")[:3]) for lines in PARTED])
+NAME_COUNTS = np.array([len(lines) for lines in PARTED])
+LONGEST_LINES = np.array([max(map(len, lines)) for lines in PARTED])
+SAYS = np.stack([word_table((*lines, *[""] * LINES)[:LINES]) for lines in SAID])
+SAY_COUNTS = np.array([len(lines) for lines in SAID])
+KINDS = np.array([kind_of(card) for card in ROWS])
+SORTS = word_table(sort_of(card) for card in ROWS)
+
+
+@rule
+def fitted(canvas, x, y, width, size, color, words):
+    """A text that is about as wide as `width` at most."""
+    count = 0
+    while count < len(words) and words[count]:
+        count += 1
+    if count:
+        draw.text(canvas, x, y, min(size, width / (LETTER_WIDTH * count)), color, words)
+
+
+@rule
+def written(canvas, left, y, size, color, words):
+    """A text that begins at a place, about."""
+    count = 0
+    while count < len(words) and words[count]:
+        count += 1
+    if count:
+        draw.text(canvas, left + LETTER_WIDTH * size * count / 2.0, y, size, color, words)
+
+
+@rule
+def framed(canvas, x, y, width, height, color, thick):
+    """A border of a colour around a place: what is drawn next lies inside."""
+    draw.rect(canvas, x - thick, y - thick, width + 2.0 * thick, height + 2.0 * thick, color, 7.0 + thick / 2.0)
+
+
+@rule
+def paint_back(canvas, x, y, width, height, color):
+    """A card that lies face-down, upright or turned."""
+    short = min(width, height)
+    draw.rect(canvas, x, y, width, height, RIM, 6.0)
+    draw.rect(canvas, x + 1.5, y + 1.5, width - 3.0, height - 3.0, color, 5.0)
+    inside = 0.12 * short
+    draw.rect(canvas, x + inside, y + inside, width - 2.0 * inside, height - 2.0 * inside, BACK_INSIDE, 4.0)
+    draw.circle(canvas, x + width / 2.0, y + height / 2.0, 0.26 * short, BACK_EYE)
+    draw.circle(canvas, x + width / 2.0, y + height / 2.0, 0.12 * short, color)
+
+
+@rule
+def paint_name(canvas, x, y, width, size, color, code):
+    """A card's name in its lines, the first of them at y; how far down they reach."""
+    count = int(NAME_COUNTS[code])
+    fit = min(size, width / (LETTER_WIDTH * LONGEST_LINES[code]))
+    for line in range(count):
+        draw.text(canvas, x, y + (fit + 1.0) * line, fit, color, NAME_LINES[code, line])
+    return y + (fit + 1.0) * count
+
+
+@rule
+def paint_level(canvas, x, y, width, code, kind):
+    """The attribute as a coloured dot, and level or rank as small ones; a Link monster's rating is written."""
+    row = CARDS[code]
+    bit = 0
+    while row.attribute >> bit > 1:
+        bit += 1
+    radius = 0.055 * width + 1.0
+    draw.circle(canvas, x + 2.4 * radius, y, radius + 1.0, RIM)
+    draw.circle(canvas, x + 2.4 * radius, y, radius, ATTRIBUTE_COLORS[bit])
+    if kind == LINK:
+        draw.text(canvas, x + 0.5 * width, y, 0.13 * width, WHITE, b"LINK")
+        draw.integer(canvas, x + 0.78 * width, y, 0.15 * width, GOLD, row.level)
+        return
+    step = min(0.085 * width, (width - 5.5 * radius) / max(1.0, float(row.level)))
+    for star in range(row.level):
+        dot_x = x + 5.2 * radius + step * star
+        draw.circle(canvas, dot_x, y, 0.42 * step, RIM if kind == SYNCHRO or kind != XYZ else WHITE)
+        draw.circle(canvas, dot_x, y, 0.32 * step, GOLD if kind != XYZ else RIM)
+
+
+@rule
+def compared(value, printed, ink):
+    """The colour of a value: raised, lowered or as printed."""
+    if value > printed:
+        return 0x1E7A3C if ink == INK else 0x8CF0A8
+    if value < printed:
+        return 0xA3161E if ink == INK else 0xFF9A9A
+    return ink
+
+
+@rule
+def paint_body(canvas, x, y, width, height, code):
+    """An empty card of its colour."""
+    draw.rect(canvas, x, y, width, height, RIM, 6.0)
+    draw.rect(canvas, x + 1.5, y + 1.5, width - 3.0, height - 3.0, COLORS[KINDS[code]], 5.0)
+
+
+@rule
+def paint_monster(state, canvas, x, y, width, height, c):
+    """A face-up monster on the field: what counts in its position is large, the other value small."""
+    code = state.cards[c].code
+    row = CARDS[code]
+    kind = KINDS[code]
+    ink = INKS[kind]
+    upright = height > width
+    attack = values.attack(state, c)
+    defense = values.defense(state, c)
+    middle = x + width / 2.0
+    paint_body(canvas, x, y, width, height, code)
+    paint_name(canvas, middle, y + 8.5, width - 6.0, 9.5, ink, code)
+    paint_level(canvas, x, y + (40.0 if upright else 35.0), min(width, 66.0), code, kind)
+    high = y + (57.0 if upright else 48.0)
+    if upright:
+        draw.integer(canvas, middle, high, 19.0, compared(attack, row.attack, ink), attack)
+        if kind != LINK:
+            draw.integer(canvas, middle, high + 17.0, 10.0, compared(defense, row.defense, ink), defense)
+        return
+    draw.integer(canvas, x + 0.4 * width, high, 18.0, compared(defense, row.defense, ink), defense)
+    draw.integer(canvas, x + 0.82 * width, high + 2.0, 10.0, compared(attack, row.attack, ink), attack)
+
+
+@rule
+def paint_spell(canvas, x, y, width, height, code):
+    """A face-up spell or trap, or a monster that serves as one."""
+    ink = INKS[KINDS[code]]
+    paint_body(canvas, x, y, width, height, code)
+    paint_name(canvas, x + width / 2.0, y + 0.2 * height, width - 5.0, 9.5, ink, code)
+    fitted(canvas, x + width / 2.0, y + height - 9.0, width - 6.0, 8.5, ink, SORTS[code])
+
+
+@rule
+def paint_in_hand(canvas, x, y, width, height, code):
+    """A card that its owner looks at."""
+    row = CARDS[code]
+    kind = KINDS[code]
+    ink = INKS[kind]
+    middle = x + width / 2.0
+    paint_body(canvas, x, y, width, height, code)
+    paint_name(canvas, middle, y + 12.0, width - 8.0, 11.5, ink, code)
+    if row.types & w.MONSTER == 0:
+        fitted(canvas, middle, y + 58.0, width - 8.0, 11.0, ink, SORTS[code])
+        return
+    paint_level(canvas, x + 2.0, y + 52.0, width - 4.0, code, kind)
+    draw.integer(canvas, middle - 0.24 * width, y + 70.0, 14.0, ink, row.attack)
+    draw.line(canvas, middle - 2.0, y + 75.0, middle + 2.0, y + 65.0, 1.5, ink)
+    draw.integer(canvas, middle + 0.24 * width, y + 70.0, 14.0, ink, row.defense)
+
+
+@rule
+def paint_hidden(canvas, x, y, width, height, code):
+    """What oneself has set: a back, and written over it what it is."""
+    paint_back(canvas, x, y, width, height, BACK)
+    lines = int(NAME_COUNTS[code])
+    high = 10.5 * lines + 5.0
+    draw.rect(canvas, x + 2.0, y + (height - high) / 2.0, width - 4.0, high, RIM, 4.0)
+    paint_name(canvas, x + width / 2.0, y + height / 2.0 - 5.2 * (lines - 1.0), width - 6.0, 9.5, GREY, code)
+
+
+@rule
+def badge(canvas, x, y, radius, color, ink, number):
+    """A number on a disc."""
+    draw.circle(canvas, x, y, radius + 1.5, RIM)
+    draw.circle(canvas, x, y, radius, color)
+    draw.integer(canvas, x, y, 1.35 * radius, ink, number)
+
+
+@rule
+def chip(canvas, x, y, width, color, ink, words):
+    """A word on a small pill."""
+    draw.rect(canvas, x - width / 2.0, y - 7.0, width, 14.0, RIM, 7.0)
+    draw.rect(canvas, x - width / 2.0 + 1.0, y - 6.0, width - 2.0, 12.0, color, 6.0)
+    fitted(canvas, x, y, width - 4.0, 9.5, ink, words)
+
+
+@rule
+def button(canvas, x, y, width, height, color, ink, words, action):
+    """A labelled place to click."""
+    draw.rect(canvas, x, y, width, height, RIM, min(6.0, 0.4 * height))
+    draw.rect(canvas, x + 1.0, y + 1.0, width - 2.0, height - 2.0, color, min(5.0, 0.4 * height))
+    fitted(canvas, x + width / 2.0, y + height / 2.0, width - 6.0, min(14.0, 0.72 * height), ink, words)
+    draw.area(canvas, x, y, width, height, action)
+
+
+@rule
+def known(state, c, seat):
+    """Whether a seat knows which card this is; the order of decks is nobody's, and what is searched is shown."""
+    card = state.cards[c]
+    if c == NOBODY or card.place == 0:
+        return False
+    if card.place & (w.GRAVE | w.OVERLAY):
+        return True
+    if card.place & (w.MZONE | w.SZONE | w.BANISHED) and card.position & w.UP:
+        return True
+    return card.controller == seat
