@@ -34,7 +34,7 @@ def load(kind: str, game: str) -> Agent:
         return importlib.import_module("ludus.agents.trained").load(kind, game)
     if search := SEARCH.fullmatch(kind):
         return importlib.import_module("ludus.agents.search.mcts").MCTS(simulations=int(search[1] or 400))
-    name = game if ":" in game else split_name(game)[0]
+    name = game if ":" in game.partition("(")[0] else split_name(game)[0].partition("@")[0]
     if kind == "trained":
         return _load_shipped(name, game)
     offered = kinds_for(name)
@@ -52,7 +52,7 @@ def load(kind: str, game: str) -> Agent:
 
 def shipped(game: str) -> pathlib.Path | None:
     """The checkpoint of the small trained agent that comes with ludus for a game, or None where there is none."""
-    name = "" if ":" in game else split_name(game)[0]
+    name = "" if ":" in game.partition("(")[0] else split_name(game)[0].partition("@")[0]
     folder = SHIPPED / name
     return folder if name.isidentifier() and (folder / "manifest.json").is_file() else None
 

@@ -207,6 +207,8 @@ class ForeignPool:
         """One game as its own `render` shows it: pixels [H, W, 3], where it was made with render_mode=rgb_array."""
         try:
             pixels = self._games.render(row)
+        except LudusError:
+            raise
         except Exception as error:
             raise LudusError(f"{self.name} cannot draw itself: {error!r}") from error
         if not isinstance(pixels, np.ndarray):

@@ -27,7 +27,8 @@ from ludus.words.rows import new_rows
 
 NEEDED = ("SPEC", "STATE", "OBSERVATION", "init", "step", "observe", "action_name")
 USUAL_PACE = 1.5
-NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+NAME = re.compile(r"\s*([A-Za-z_][\w.]*(?:@\w+)?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+"""`duel`, or `duel@ygopro` for the same game in somebody else's engine, and parameters in brackets"""
 
 
 class Game(NamedTuple):

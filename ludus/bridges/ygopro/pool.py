@@ -46,10 +46,10 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
 
 
 class Options:
-    """Actions have no names of their own: they are places on a page."""
+    """Actions have no names of their own: they are places on the page that `describe` shows."""
 
     def name(self, action: Any) -> str:
-        return f"option {int(action)}"
+        return str(int(action))
 
 
 class Row:
@@ -138,7 +138,7 @@ class RealGames:
         return describe(row.duel, self._library, row.player, row.seats, row.choice)
 
     def render(self, number: int) -> NoReturn:
-        raise LudusError("a duel in a real core has no picture; its text tells it")
+        raise LudusError(f"{NAME} has no picture; ludus play tells the duel in words")
 
     def close(self) -> None:
         for row in self._rows:

@@ -1,4 +1,4 @@
-"""Everything a core can ask, asked by a real one: a monster of our own goes through all questions, and none stays open."""
+"""Everything a core can ask, asked by a real one: a monster of our own goes through all questions."""
 
 import random
 import shutil
@@ -14,8 +14,9 @@ from ludus.bridges.ygopro.dueling import RealDuel
 ASKER = 10000001
 ROW = (ASKER, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Asker")
 ASKED = {
-    "idlecmd", "battlecmd", "chain", "card", "tribute", "sum", "unselect_card", "place", "disfield", "position", "effectyn",
-    "yesno", "option", "announce_race", "announce_attrib", "announce_number", "announce_card", "counter", "hand_sign",
+    "idlecmd", "battlecmd", "chain", "card", "tribute", "sum", "unselect_card", "place", "disfield", "position",
+    "effectyn", "yesno", "option", "announce_race", "announce_attrib", "announce_number", "announce_card", "counter",
+    "hand_sign",
 }  # fmt: skip
 
 

@@ -1,0 +1,147 @@
+"""Questions taken apart into single choices, worked by hand."""
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, TURN_PAGE, Choice
+from ludus.bridges.ygopro.declaring import declarable, fits
+from ludus.bridges.ygopro.library import card_of
+from ludus.bridges.ygopro.messages import Question
+
+CARDS = [[0, 2, place, 100 + place] for place in range(4)]
+
+
+def ask(message, options, **facts):
+    return Choice(Question(0, message, options, facts))
+
+
+def answers(choice):
+    """Every answer that can be reached, as sorted tuples."""
+    if choice.answer is not None:
+        return {tuple(sorted(choice.answer))}
+    return set().union(*(answers(choice.take(action)) for action in range(len(choice.shown))))
+
+
+def test_one_option_is_one_choice():
+    choice = ask("idlecmd", [["bp"], ["ep"]])
+    assert choice.shown == [0, 1] and choice.answer is None
+    assert choice.take(1).answer == [1]
+
+
+def test_yes_comes_first():
+    choice = ask("yesno", ["no", "yes"], desc=[0, 30])
+    assert choice.shown == [1, 0] and choice.take(0).answer == [1]
+
+
+def test_several_cards_are_picked_one_by_one_until_finish():
+    choice = ask("card", CARDS, min=1, max=2, cancel=1)
+    assert choice.shown == [0, 1, 2, 3]
+    second = choice.take(2)
+    assert second.shown == [0, 1, 3, FINISH] and second.answer is None
+    assert second.take(3).answer == [2]
+    assert second.take(0).answer == [2, 0]
+
+
+def test_nothing_may_be_picked_where_the_fewest_are_none():
+    choice = ask("card", CARDS, min=0, max=1, cancel=1)
+    assert choice.shown == [0, 1, 2, 3, FINISH]
+    assert choice.take(4).answer == []
+
+
+def test_a_tribute_that_counts_as_two_leaves_room_for_finish():
+    monsters = [[0, 4, 0, 1, 1], [0, 4, 1, 2, 2], [0, 4, 2, 3, 1]]
+    choice = ask("tribute", monsters, min=2, max=2, cancel=1)
+    assert choice.take(1).shown == [0, 2, FINISH]
+    assert answers(choice) == {(1,), (0, 1), (1, 2), (0, 2)}
+
+
+def test_taking_back_and_cancel_are_not_offered():
+    options = [["sel", *CARDS[0]], ["unsel", *CARDS[1]], ["finish"]]
+    assert ask("unselect_card", options, min=1, max=2, finish=1, cancel=0).shown == [0, 2]
+    assert ask("unselect_card", [["unsel", *CARDS[1]], ["cancel"]], min=1, max=1, finish=0, cancel=1).shown == [0, 1]
+
+
+def test_counters_are_taken_one_by_one():
+    choice = ask("counter", [[0, 4, 0, 1, 2], [0, 4, 1, 2, 1]], count=2, kind=1)
+    assert choice.take(1).shown == [0]
+    assert answers(choice) == {(0, 0), (0, 1)}
+
+
+def test_zones_and_types_are_as_many_as_asked():
+    assert len(answers(ask("place", [[0, 4, zone] for zone in range(5)], count=2))) == 10
+    assert answers(ask("announce_race", [1, 2, 4], count=2)) == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_what_does_not_fit_a_page_is_on_the_next():
+    choice = ask("announce_card", list(range(60)))
+    pages = []
+    for _ in range(3):
+        pages.append(choice.shown)
+        assert len(choice.shown) <= MOST_OPTIONS and choice.shown[-1] == TURN_PAGE
+        choice = choice.take(len(choice.shown) - 1)
+    assert choice.shown == pages[0]
+    assert sorted(index for page in pages for index in page[:-1]) == list(range(60))
+    assert choice.take(23).take(4).answer == [27]
+
+
+def test_a_page_that_is_just_full_has_no_next():
+    assert ask("announce_card", list(range(24))).shown == list(range(24))
+
+
+levels = st.lists(st.tuples(st.integers(1, 8), st.sampled_from([0, 0, 0, 2, 5])), min_size=1, max_size=6)
+
+
+def is_right(cards, mode, goal, fewest, most):
+    """What the core accepts, told as it is written in its rules."""
+    if mode == 0:
+        values = [[value for value in card if value] for card in cards]
+        return fewest <= len(cards) <= most and goal in {sum(each) for each in itertools.product(*values)}
+    if not cards:
+        return False
+    low = [min(value for value in card if value) for card in cards]
+    return sum(max(card) for card in cards) >= goal > sum(low) - min(low)
+
+
+@given(levels, st.integers(0, 1), st.integers(1, 12), st.integers(1, 2), st.integers(2, 4))
+def test_sums_offer_every_right_set_and_no_other(cards, mode, goal, fewest, most):
+    options = [[0, 2, place, 100 + place, *card] for place, card in enumerate(cards)]
+    sets = itertools.chain.from_iterable(itertools.combinations(range(len(cards)), k) for k in range(1, len(cards) + 1))
+    right = {each for each in sets if is_right([cards[index] for index in each], mode, goal, fewest, most)}
+    choice = ask("sum", options, mode=mode, sum=goal, min=fewest, max=most, must=[])
+    if right:
+        assert answers(choice) == right
+
+
+def test_cards_that_must_be_among_them_count():
+    options = [[0, 2, 0, 100, 3, 0], [0, 2, 1, 101, 4, 0]]
+    choice = ask("sum", options, mode=0, sum=7, min=1, max=2, must=[[0, 4, 0, 99, 4, 0]])
+    assert answers(choice) == {(0,)}
+
+
+ORDER, ASK = 0x40000000 << 32, 0x40000100 << 32
+IS_CODE, IS_TYPE, IS_SET, OR, AND, NOT = (
+    ASK,
+    ASK | 2 << 32,
+    ASK | 1 << 32,
+    ORDER | 5 << 32,
+    ORDER | 4 << 32,
+    ORDER | 7 << 32,
+)
+MONSTER, SPELL = card_of(10, 0, 0x3008, 0x11, 1, 1, 4, 1, 1), card_of(20, 0, 0, 0x2, 0, 0, 0, 0, 0)
+OTHER_NAME = card_of(30, 10, 0, 0x11, 1, 1, 4, 1, 1)
+
+
+def test_cards_fit_the_condition_or_do_not():
+    assert fits(MONSTER, [10, IS_CODE, 20, IS_CODE, OR]) and fits(SPELL, [10, IS_CODE, 20, IS_CODE, OR])
+    assert not fits(SPELL, [1, IS_TYPE]) and fits(SPELL, [1, IS_TYPE, NOT])
+    assert fits(MONSTER, [0x1008, IS_SET]) and not fits(MONSTER, [0x4008, IS_SET])
+    assert not fits(OTHER_NAME, [1, IS_TYPE]) and fits(OTHER_NAME, [1, IS_TYPE, ORDER | 0x14 << 32])
+    assert not fits(MONSTER, [1, IS_TYPE, 1])
+
+
+def test_cards_of_the_duel_are_offered_before_all_others():
+    cards = [MONSTER, SPELL]
+    assert declarable(cards, [1, IS_TYPE, NOT, NOT], {10}) == [10]
+    assert declarable(cards, [2, IS_TYPE], {10}) == [20]

@@ -1,0 +1,256 @@
+"""Duels in a real core as a pool: what every pool must do, what a player may see, what is told if something lacks."""
+
+import numpy as np
+import pytest
+from real_cores import HERE, needs_wasm, normal_monsters, plain_deck, write_cdb, write_ydk
+
+from ludus.bridges import identity_of, open_pool
+from ludus.bridges.ygopro import features
+from ludus.bridges.ygopro.pool import _quick
+from ludus.games.duel.tables import ROW_OF
+from ludus.types import LudusError
+
+SHAPES = {"cards_": (160, 41), "global_": (23,), "actions_": (24, 12), "h_actions_": (32, 14), "mask_": (160, 14)}
+ASKER = (10000001, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Asker")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pool")
+    write_cdb(folder / "cards.cdb", normal_monsters(), [ASKER])
+    write_ydk(folder / "one.ydk", plain_deck())
+    write_ydk(folder / "two.ydk", plain_deck(9))
+    write_ydk(folder / "asker.ydk", [ASKER[0]] * 3 + plain_deck()[3:])
+    (folder / "script").mkdir()
+    (folder / "script" / "c10000001.lua").write_text((HERE / "asking.lua").read_text())
+    return folder
+
+
+@pytest.fixture
+def opened(folder):
+    needs_wasm()
+    pools = []
+
+    def open_one(rows=2, seed=3, **settings):
+        given = {
+            "core": "wasm",
+            "cards": folder / "cards.cdb",
+            "deck1": folder / "one.ydk",
+            "deck2": folder / "two.ydk",
+        }
+        inside = ", ".join(f"{key}={value}" for key, value in (given | settings).items())
+        pools.append(open_pool(f"duel@ygopro({inside})", rows, seed))
+        return pools[-1]
+
+    yield open_one
+    for pool in pools:
+        pool.close()
+
+
+def play(pool, steps, seed=0):
+    """Random play; every step that was seen."""
+    rng, seen = np.random.default_rng(seed), [pool.step]
+    for _ in range(steps):
+        seen.append(pool.advance(pool.random_actions(int(rng.integers(2**31)))))
+    return seen
+
+
+def test_shapes_seats_and_masks(opened):
+    pool = opened()
+    assert pool.spec.seats == 2 and pool.spec.actions.n == 24 and pool.spec.zero_sum
+    for step in play(pool, 300):
+        assert {name: field.shape[1:] for name, field in step.observation.items()} == SHAPES
+        assert all(field.dtype == np.uint8 for field in step.observation.values())
+        playing = step.observation["global_"][:, 22] == 0
+        offered = step.observation["actions_"][:, :, features.MESSAGE] > 0
+        assert (step.mask[playing] == offered[playing]).all() and step.mask.any(axis=1).all()
+        assert (step.mask[~playing]).all() and not offered[~playing].any()
+        assert (step.reward.sum(axis=1) == 0).all()
+    assert not step.observation["mask_"].any()
+
+
+def test_duels_end_and_begin_anew(opened):
+    steps = play(opened(points=1000, seed=5), 400)
+    ends = [(step.reward[row], row) for step in steps for row in range(2) if step.discount[row] == 0]
+    assert len(ends) > 4 and all(sorted(reward) == [-1, 1] for reward, _ in ends)
+    assert sum(int(step.first.sum()) for step in steps) >= len(ends)
+
+
+def test_the_same_seed_gives_the_same_bytes(opened):
+    first, second, other = (play(opened(seed=seed), 80) for seed in (3, 3, 4))
+    for mine, theirs in zip(first, second, strict=True):
+        assert all(np.array_equal(mine.observation[name], theirs.observation[name]) for name in SHAPES)
+        assert np.array_equal(mine.seat, theirs.seat)
+    assert any(
+        not np.array_equal(a.observation["cards_"], b.observation["cards_"]) for a, b in zip(first, other, strict=True)
+    )
+
+
+def test_a_cut_duel_keeps_its_discount(opened):
+    pool = opened(steps=10)
+    steps = play(pool, 11)
+    assert (steps[10].discount == 1).all() and steps[11].first.all()
+    assert pool.spec.horizon == 10
+
+
+def test_cards_are_numbered_by_our_table_and_then_by_code(folder, opened):
+    pool = opened(deck1=folder / "asker.ydk", scripts=folder / "script", starts="0")
+    numbers = {int(row[0]) * 256 + int(row[1]) for row in pool.step.observation["cards_"][0] if row[4] == 0}
+    assert len(ROW_OF) in numbers
+    assert numbers - {0, len(ROW_OF)} <= {ROW_OF[code] for code in plain_deck()}
+
+
+def test_nobody_sees_what_is_hidden(opened):
+    """Of the opponent: no card of hand and deck, and of what lies face-down only where it lies."""
+    down = 0
+    for step in play(opened(), 300):
+        for cards in step.observation["cards_"]:
+            theirs = cards[cards[:, 4] == 1]
+            hidden = theirs[np.isin(theirs[:, 2], (1, 2, 7))]
+            assert not hidden[:, [0, 1, 3, *range(5, 41)]].any()
+            face_down = theirs[np.isin(theirs[:, 2], (3, 4)) & np.isin(theirs[:, 5], (2, 6, 7))]
+            down += len(face_down)
+            assert not face_down[:, [0, 1, *range(6, 41)]].any()
+        actions = step.observation["actions_"]
+        for row, options in enumerate(actions):
+            for option in options[options[:, 0] > 0]:
+                card = step.observation["cards_"][row][option[0] - 1]
+                assert (option[1:3] == card[:2]).all()
+    assert down > 20
+
+
+def test_a_deck_does_not_tell_its_order(opened):
+    for step in play(opened(), 20):
+        for cards in step.observation["cards_"]:
+            deck = cards[(cards[:, 2] == 1) & (cards[:, 4] == 0)].astype(int)
+            numbers = deck[:, 0] * 256 + deck[:, 1]
+            assert (np.diff(numbers) >= 0).all() and numbers.all()
+
+
+def test_who_sees_all_is_told_what_others_do_not(opened):
+    plain, seeing = (play(opened(oppo_info=info), 60) for info in (0, 1))
+    for step, all_ in zip(plain, seeing, strict=True):
+        for cards, everything, mask in zip(
+            step.observation["cards_"], all_.observation["cards_"], all_.observation["mask_"], strict=True
+        ):
+            there = everything[:, 2] > 0
+            assert everything[there][:, :2].any(axis=1).all()
+            assert (mask[there].any(axis=1)).all() and not mask[~there].any()
+            known = mask[:, 0] == 1
+            assert (cards[known] == everything[known]).all()
+            assert not cards[there & ~known][:, :2].any()
+
+
+def test_the_past_is_ones_own_and_the_newest_first(opened):
+    pool = opened(rows=1, starts="0")
+    step = pool.step
+    assert not step.observation["h_actions_"].any()
+    taken = step.observation["actions_"][0, 0]
+    step = pool.advance(np.array([0]))
+    newest = step.observation["h_actions_"][0, 0]
+    assert newest[0] == 0 and (newest[1:12] == taken[1:]).all() and tuple(newest[12:]) == (0, 2)
+
+
+def test_points_turns_and_counts(opened):
+    pool = opened(rows=1, points=1234, opening=4, starts="1")
+    look = pool.step.observation["global_"][0].tolist()
+    assert look[:8] == [4, 210, 4, 210, 1, 2, 1, 1]
+    assert look[8:22] == [36, 4, 0, 0, 0, 0, 0] * 2
+    assert pool.step.seat[0] == 1
+
+
+def test_a_duel_is_told_in_words(opened):
+    pool = opened(rows=1, starts="0")
+    text = pool.describe()
+    assert "turn 1, Main Phase 1" in text and "seat 0: idlecmd" in text and "0: summon" in text
+    assert pool.action_name(3) == "3"
+    with pytest.raises(LudusError, match="has no picture"):
+        pool.scene()
+
+
+def test_an_answer_that_was_not_offered_is_refused_and_the_duel_goes_on(opened):
+    pool = opened(rows=1)
+    before = pool.describe()
+    with pytest.raises(LudusError, match="action 23 of row 0 is not legal"):
+        pool.advance(np.array([23]))
+    assert pool.describe() == before
+    pool.advance(np.array([0]))
+
+
+def test_its_name_opens_it_again(opened):
+    pool = opened()
+    name, fingerprint = identity_of(pool)
+    assert name.startswith("duel@ygopro(core=wasm") and len(fingerprint) == 16
+    again = open_pool(name, 1)
+    again.close()
+
+
+def test_quick_victories_are_worth_more():
+    assert [_quick(0, turn) for turn in (1, 3, 5, 7, 8)] == [16, 8, 4, 2, 1.5]
+    assert [_quick(1, turn) for turn in (1, 3, 5, 6)] == [8, 4, 2, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            "",
+            "needs your libocgcore .version 11., or wasm for npm's ocgcore-wasm: write .*core=…., or set LUDUS_OCGCORE",
+        ),
+        ("core=nowhere.so", "needs your cards.cdb, or a folder of .cdb files"),
+        ("core=nowhere.so, cards={0}/cards.cdb", "there is no core at nowhere.so"),
+        ("core=x, cards={0}/none.cdb", "there is no card database at"),
+        ("core=x, cards={0}/one.ydk", "is no card database"),
+        ("core=x, cards={0}/cards.cdb, scripts={0}/none", "there is no script folder at"),
+        ("core=x, cards={0}/cards.cdb, deck=yugi", 'has no parameter "deck"'),
+        ("core=x, cards={0}/cards.cdb, starts=2", "starts=2 will not do"),
+        ("core=x, cards={0}/cards.cdb, points=many", "points=many will not do"),
+    ],
+)
+def test_what_is_missing_is_named(folder, settings, sentence, monkeypatch):
+    for variable in ("LUDUS_OCGCORE", "LUDUS_CARDS_CDB", "LUDUS_CARD_SCRIPTS"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(LudusError, match=sentence):
+        open_pool(f"duel@ygopro({settings.format(folder)})" if settings else "duel@ygopro", 1)
+
+
+def test_the_environment_stands_in_for_the_name(folder, monkeypatch):
+    monkeypatch.setenv("LUDUS_OCGCORE", "nowhere.so")
+    monkeypatch.setenv("LUDUS_CARDS_CDB", str(folder / "cards.cdb"))
+    with pytest.raises(LudusError, match=r"there is no core at nowhere\.so"):
+        open_pool("duel@ygopro", 1)
+
+
+def test_other_engines_are_not_known():
+    with pytest.raises(LudusError, match="names an engine that is not known"):
+        open_pool("duel@edopro", 1)
+
+
+@pytest.mark.parametrize(
+    ("cards", "sentence"),
+    [
+        (plain_deck()[:39], "has 39 cards in its main deck; it needs 40 to 60"),
+        ([plain_deck()[0]] * 4 + plain_deck()[4:], "copies of card"),
+        ([77, *plain_deck()[1:]], "card 77 is not in the card database"),
+        ([ASKER[0], *plain_deck()[1:]], r"Asker needs its script, and no script folder was given"),
+        (["ghost", *plain_deck()[1:]], "line 2: 'ghost' is no card number"),
+    ],
+)
+def test_decks_that_cannot_be_played_are_refused(folder, opened, cards, sentence, tmp_path):
+    deck = write_ydk(tmp_path / "bad.ydk", cards)
+    with pytest.raises(LudusError, match=sentence):
+        opened(deck1=deck)
+
+
+def test_an_unknown_deck_names_those_there_are(opened):
+    with pytest.raises(
+        LudusError, match=r'there is no deck "ghosts"; name a .ydk file, a folder of them, or one of .*yugi'
+    ):
+        opened(deck1="ghosts")
+
+
+def test_without_the_package_the_sentence_says_how_to_get_it(folder, monkeypatch, tmp_path):
+    needs_wasm()
+    monkeypatch.setenv("LUDUS_OCGCORE_WASM", str(tmp_path))
+    with pytest.raises(LudusError, match=r"npm install --prefix .* ocgcore-wasm@"):
+        open_pool(f"duel@ygopro(core=wasm, cards={folder}/cards.cdb)", 1)
