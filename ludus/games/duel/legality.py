@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ludus.duel.cards import EXTRA, TOKEN, cards_by_code, kind_of
+from ludus.games.duel.stages import EXTRA, TOKEN, cards_by_code, kind_of
 from ludus.types import LudusError
 
 FEWEST, MOST, MOST_EXTRA, MOST_SIDE, COPIES = 40, 60, 15, 15, 3
