@@ -15,7 +15,8 @@ from ludus.bridges.ygopro.queries import BRIEF, FULL, VALUES
 MAJOR = 11
 """the version of the OCG_* interface that is spoken here"""
 MASTER_RULE_5, PSEUDO_SHUFFLE = 0x2E800, 0x10
-WIN, SELECT_CHAIN = 5, 16
+WIN, CHAIN = b"\x05", b"\x10"
+"""the first byte of these messages"""
 PASS = struct.pack("<i", -1)
 DECK, HAND, MZONE, SZONE, GRAVE, BANISHED, EXTRA = LOCATIONS = (1, 2, 4, 8, 16, 32, 64)
 WHAT = {HAND: VALUES, MZONE: FULL, SZONE: FULL}
@@ -118,6 +119,15 @@ def split_messages(messages: bytes) -> Iterator[bytes]:
         at = end
 
 
+def last_message(messages: bytes) -> bytes:
+    """The newest of them; nothing where there is none."""
+    start, at = 0, 0
+    while at < len(messages):
+        start = at + 4
+        at = start + int.from_bytes(messages[at:start], "little")
+    return messages[start:]
+
+
 def offers_nothing(message: bytes) -> bool:
     """A chain prompt without any option, which the core sends at every window."""
-    return message[0] == SELECT_CHAIN and message[3] == 0 and message[12:16] == b"\0\0\0\0"
+    return message[:1] == CHAIN and message[3] == 0 and message[12:16] == b"\0\0\0\0"

@@ -31,8 +31,8 @@ from ludus.bridges.ygopro.core import (
     Library,
     Setup,
     Told,
+    last_message,
     offers_nothing,
-    split_messages,
 )
 from ludus.types import LudusError
 
@@ -171,12 +171,12 @@ class NativeDuel:
         while True:
             status = functions.OCG_DuelProcess(duel)
             heard.append(self._copy(functions.OCG_DuelGetMessage))
-            newest = list(split_messages(heard[-1]))[-1:]
-            if status == ENDED or (newest and newest[0][0] == WIN):
+            newest = last_message(heard[-1])
+            if status == ENDED or newest[:1] == WIN:
                 return Told(True, b"".join(heard), self._look())
-            if status == AWAITING and not (newest and offers_nothing(newest[0])):
-                return Told(False, b"".join(heard), self._look())
             if status == AWAITING:
+                if not offers_nothing(newest):
+                    return Told(False, b"".join(heard), self._look())
                 functions.OCG_DuelSetResponse(duel, PASS, len(PASS))
 
     def close(self) -> None:

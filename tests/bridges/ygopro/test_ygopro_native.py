@@ -80,6 +80,33 @@ def test_what_the_core_complains_of_is_kept(recorder, library, heard):
     assert core.log == ["a card that nobody knows"]
 
 
+def test_a_chain_prompt_that_offers_nothing_is_passed(folder, recorder, library, heard, monkeypatch):
+    nothing, win = bytes([16, 0, 0, 0, *[0] * 12]), bytes([5, 1, 2])
+    frames = [
+        (b"P", b"\1"),
+        (b"M", framed(nothing)),
+        (b"P", b"\2"),
+        (b"M", framed()),
+        (b"P", b"\0"),
+        (b"M", framed(win)),
+    ]
+    put_on_tape(folder / "short", [*frames, *[(b"Q", b"")] * len(PLACES)])
+    monkeypatch.setenv("OCGCORE_TAPE", str(folder / "short"))
+    duel = NativeCore(library, recorder).open(Setup((Cards(()), Cards(())), (1, 2, 3, 4)))
+    told = duel.run()
+    duel.close()
+    assert told.over and told.messages == framed(nothing, win) and len(told.places) == len(PLACES)
+    assert [line for line in heard.read_text().splitlines() if "answer" in line] == ["answer ff ff ff ff"]
+
+
+def framed(*messages):
+    return b"".join(struct.pack("<I", len(message)) + message for message in messages)
+
+
+def put_on_tape(path, frames):
+    path.write_bytes(b"".join(kind + struct.pack("<I", len(content)) + content for kind, content in frames))
+
+
 def test_a_whole_duel_through_the_library_equals_the_recording(folder, recorder, library, heard, monkeypatch):
     tape = folder / "tape"
     write_tape(library, tape)
@@ -117,7 +144,7 @@ def write_tape(library, path):
             *((b"Q", seen) for seen in told.places),
         ]
     core.close()
-    path.write_bytes(b"".join(kind + struct.pack("<I", len(content)) + content for kind, content in frames))
+    put_on_tape(path, frames)
 
 
 def test_a_library_of_another_version_is_refused(folder, library):
