@@ -20,7 +20,7 @@ from ludus.agents import distributions
 from ludus.agents.distributions import Policy, SquashedGaussian
 from ludus.agents.networks import new_variables
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
-from ludus.agents.networks.layout import layout_of, trimmed
+from ludus.agents.networks.layout import Layout, layout_of, trimmed
 from ludus.agents.networks.mlp import MLPAgent
 from ludus.agents.networks.recurrent import RNNAgent
 from ludus.bridges import AnyPool
@@ -113,7 +113,7 @@ def new_agent(
 ) -> DeepAgent:
     """An agent for the games of a pool; with `truncation` gradients flow back through so many steps of memory."""
     spec, rules = pool.spec, getattr(getattr(pool, "game", None), "rules", None)
-    layout = layout_of(pool.observation, spec, getattr(rules, "LAYOUT", None))
+    layout = layout_of(pool.observation, spec, own_layout(rules))
     kinds: dict[str, Any] = {"dtype": jnp.bfloat16 if bfloat16 else jnp.float32}
     if isinstance(args, MLPArgs):
         own = args.own and getattr(rules, "NETWORK", None)
@@ -124,6 +124,13 @@ def new_agent(
         args = replace(args, int_head=curious)
         network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, **kinds)
     return DeepAgent(network, spec, curious)
+
+
+def own_layout(rules: Any) -> Layout | None:
+    """The LAYOUT of a game, or of the module that it names: games of ours import nothing of the networks."""
+    own = getattr(rules, "LAYOUT", None)
+    layout: Layout | None = importlib.import_module(own).LAYOUT if isinstance(own, str) else own
+    return layout
 
 
 def value_columns(spec: Spec) -> int:

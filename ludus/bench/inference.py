@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from ludus.agents.networks.arguments import KNOWN_IDS, ModelArgs
-from ludus.agents.networks.layout import Entities, Field, Layout, Shown, trimmed
+from ludus.agents.networks.duel import LAYOUT as DUEL_SHAPED
+from ludus.agents.networks.duel import category as category
+from ludus.agents.networks.duel import points as points
+from ludus.agents.networks.layout import Field, Layout, trimmed
 from ludus.bench import Result, Tell, median_rate
 from ludus.types import Array, Discrete
 
@@ -17,81 +20,6 @@ ROWS = 8
 IN_PLAY = 40
 """cards of a duel that has just begun, of both players"""
 ROUND_SECONDS = 1.0
-
-
-def category(name: str, at: int, count: int, share: int = 16, columns: int = 1) -> Field:
-    """Columns that each hold one of `count` values, from 0."""
-    shape = () if columns == 1 else (columns,)
-    return Field(name, shape, "category", (0.0,), (count - 1.0,), at, share=share)
-
-
-def points(name: str, at: int, share: int = 16) -> Field:
-    """Sixteen bits of life or strength, in soft steps up to 12,000."""
-    return Field(name, (), "number", (0.0,), (12_000.0,), at, pair=True, share=share, bins=32)
-
-
-def action_fields() -> tuple[Field, ...]:
-    """The columns that possible and past actions share."""
-    counts = (("message", 30, 8), ("act", 10, 8), ("finish", 3, 16), ("effect", 256, 4), ("phase", 4, 16))
-    more = (("position", 9, 8), ("number", 13, 16), ("place", 31, 8), ("attribute", 10, 16))
-    return tuple(category(name, at, count, share) for at, (name, count, share) in enumerate(counts + more, start=3))
-
-
-CARDS = Entities(
-    "cards_",
-    160,
-    (
-        category("location", 2, 9, 8),
-        category("sequence", 3, 76, 8),
-        *(
-            category(name, at, count)
-            for name, at, count in (
-                ("owner", 4, 2),
-                ("position", 5, 9),
-                ("overlay", 6, 2),
-                ("attribute", 7, 8),
-                ("race", 8, 27),
-                ("level", 9, 14),
-                ("counter", 10, 16),
-                ("negated", 11, 3),
-            )
-        ),
-        points("attack", 12),
-        points("defense", 14),
-        Field("types", (25,), "number", (0.0,), (1.0,), 16, share=8),
-    ),
-    columns=41,
-    ids=(0, 1),
-    padding=2,
-)
-GLOBALS = tuple(
-    field._replace(source="global_")
-    for field in (
-        points("my_life", 0, 4),
-        points("their_life", 2, 4),
-        category("turn", 4, 20, 8),
-        category("phase", 5, 11, 8),
-        category("first", 6, 2, 8),
-        category("my_turn", 7, 2, 8),
-        category("counts", 8, 100, 16, columns=14),
-    )
-)
-PAST = (category("turns_ago", 12, 20, 2), category("turn_phase", 13, 12, 2))
-
-DUEL_SHAPED = Layout(
-    shown=(
-        Shown("cards_", (160, 41), "uint8"),
-        Shown("global_", (23,), "uint8"),
-        Shown("actions_", (24, 12), "uint8"),
-        Shown("h_actions_", (32, 14), "uint8"),
-    ),
-    globals=GLOBALS,
-    entities=(CARDS,),
-    history=Entities("h_actions_", 32, (*action_fields(), *PAST), columns=14, ids=(1, 2), padding=3),
-    actions=Entities("actions_", 24, action_fields(), columns=12, ids=(1, 2), padding=3, points=0),
-    ended=("global_", 22),
-)
-"""The observation of a card duel, declared: what a column means, and nothing of how it is encoded."""
 
 
 def random_duel(rows: int, cards: int, seed: int = 0) -> dict[str, Array]:

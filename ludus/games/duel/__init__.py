@@ -1,1 +1,103 @@
-"""The duel."""
+"""Duel: two players, two decks, 8000 life points; summon, set, attack, and answer what the other does.
+
+The rules are those of the real game with 240 of its cards (Master Rule 5). A deck is one that comes along, a .ydk file,
+`random` for one made up anew for every duel, or `any` for any that comes along.
+"""
+
+from ludus.games.duel import actions as doing
+from ludus.games.duel import dealing, hiding, observing
+from ludus.games.duel.state import MOST_ACTIONS
+from ludus.games.duel.state import STATE as STATE
+from ludus.games.duel.text import text as text
+from ludus.words import OVER, PLAYING, Discrete, LudusError, Parameter, Spec, choice, integer, record, rule
+
+LIMIT = 2000
+"""decisions after which a duel is over, and the higher life points win"""
+DRAWN = 2
+SPEC = Spec(seats=2, actions=Discrete(MOST_ACTIONS), horizon=LIMIT, zero_sum=True, frame=(880, 660))
+
+
+def _switch(meaning: str) -> Parameter:
+    """A parameter that is off or on, as a word or as a number."""
+
+    def parse(text: str) -> int:
+        if text not in ("no", "yes", "0", "1"):
+            raise LudusError(f'"{text}" is not one of no, yes')
+        return int(text in ("yes", "1"))
+
+    return Parameter("no", parse, meaning)
+
+
+A_DECK = "a deck that comes along (ludus duel decks), a .ydk file, random for a new one every time, or any"
+PARAMETERS = {
+    "deck1": Parameter("yugi", dealing.parse, f"the deck of seat 0: {A_DECK}"),
+    "deck2": Parameter("kaiba", dealing.parse, f"the deck of seat 1: {A_DECK}"),
+    "starts": choice("random", ("0", "1", "random"), "the seat that moves first: 0, 1 or random"),
+    "points": integer(8000, 1, 60_000, "the life points that both begin with"),
+    "opening": integer(5, 0, 15, "the cards of an opening hand"),
+    "oppo_info": _switch("whether hidden cards are shown too, with mask_ telling which they are, for critics alone"),
+    "greedy": _switch("whether a quick victory counts more"),
+}
+OBSERVATION = record(**observing.FIELDS)
+RARELY_SEEN = ("cards_", "global_", "actions_", "h_actions_", "mask_")
+"""parts of them are never filled by random play of two decks: a link monster, a 150th card, a 24th option"""
+VARIANTS = ("duel(deck1=goat_control, deck2=goat_chaos)",)
+"""what is measured besides the plain game: decks with more to answer"""
+LAYOUT = "ludus.agents.networks.duel"
+"""where it is told what the columns mean"""
+
+
+@rule
+def init(state):
+    dealing.deal(state)
+
+
+@rule
+def step(state, action, reward):
+    doing.take(state, action)
+    state.decisions += 1
+    if state.status == PLAYING and state.decisions >= LIMIT:
+        state.status = OVER
+        state.winner = DRAWN
+        if state.life[0] != state.life[1]:
+            state.winner = 0 if state.life[0] > state.life[1] else 1
+        state.menu_count = 0
+    if state.status == OVER and state.winner != DRAWN:
+        worth = quick(state) if state.greedy else 1.0
+        reward[state.winner] = worth
+        reward[1 - state.winner] = -worth
+
+
+@rule
+def quick(state):
+    """What a victory is worth where it should come early: half as much with every turn of one's own.
+
+    The second player has had one turn less.
+    """
+    turn = state.turn + 0 if state.winner == state.first_player else state.turn + 2
+    if turn <= 1:
+        return 16.0
+    if turn <= 3:
+        return 8.0
+    if turn <= 5:
+        return 4.0
+    return 2.0 if turn <= 7 else 0.5 + 1.0 / (turn - 7)
+
+
+@rule
+def legal(state, seat, mask):
+    doing.legal(state, mask)
+
+
+@rule
+def observe(state, seat, out):
+    observing.observe(state, seat, out)
+
+
+@rule
+def redeal(state, seat):
+    hiding.redeal(state, seat)
+
+
+def action_name(action: int) -> str:
+    return doing.name_of(action)

@@ -11,6 +11,8 @@ FIRST_TOKEN = MOST_CARDS - MOST_TOKENS
 MOST_FRAMES, MOST_IN_FRAME, FRAME_ARGUMENTS = 40, 80, 8
 MOST_LINKS, MOST_TARGETS, MOST_PENDING, MOST_EVENTS, MOST_EVENT_CARDS = 16, 6, 24, 12, 12
 MOST_OPTIONS, MOST_FED, MOST_HISTORY = 160, 256, 32
+MOST_ACTIONS, MOST_IN_MAIN, MOST_IN_EXTRA = 24, 60, 15
+MOST_IN_DECK = MOST_IN_MAIN + MOST_IN_EXTRA
 
 DECK_PILE, HAND_PILE, GRAVE_PILE, BANISHED_PILE, EXTRA_PILE = range(5)
 FIELD_ZONE = 5
@@ -69,7 +71,7 @@ CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 """an option of the question"""
 
 STATE = record(
-    **HEAD, deck1=i16, deck2=i16, starts=i16, points=i32, opening=i16, shuffled=i16, oppo_info=i16, greedy=i16,
+    **HEAD, deck1=(i16, MOST_IN_DECK), deck2=(i16, MOST_IN_DECK), starts=i16, points=i32, opening=i16, shuffled=i16, oppo_info=i16, greedy=i16,
     turn=i16, turn_player=i16, phase=i16, told_phase=i16, in_damage_step=i16, life=(i32, 2), winner=i16, win_reason=i16, overdrawn=(i16, 2),
     cards=(CARD_STATE, MOST_CARDS), tokens=i32, sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)),
     monsters=(i16, (2, 7)), spells=(i16, (2, 8)), stamps=i32,
@@ -85,6 +87,7 @@ STATE = record(
     fed=i16, fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32,
     page=i16, unrolled=i16, chosen_count=i16, chosen=(i16, MOST_OPTIONS),
     history_count=(i16, 2), history=(u8, (2, MOST_HISTORY, 14)), history_turn=(i16, (2, MOST_HISTORY)),
+    first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS),
 )  # fmt: skip
 
 assert words.EXTRA == 64
