@@ -6,9 +6,12 @@ The rules are those of the real game with 240 of its cards (Master Rule 5). A de
 
 from ludus.games.duel import actions as doing
 from ludus.games.duel import dealing, hiding, observing
+from ludus.games.duel.naming import move_name as move_name
+from ludus.games.duel.scene import scene as scene
 from ludus.games.duel.state import MOST_ACTIONS
 from ludus.games.duel.state import STATE as STATE
 from ludus.games.duel.text import text as text
+from ludus.games.duel.text import text_for as text_for
 from ludus.words import OVER, PLAYING, Discrete, LudusError, Parameter, Spec, choice, integer, record, rule
 
 LIMIT = 2000

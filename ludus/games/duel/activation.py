@@ -3,7 +3,7 @@
 from ludus.games.duel.conditions import holds
 from ludus.games.duel.filters import can_banish, can_special_summon, can_target, count_matching, matches
 from ludus.games.duel.state import (
-    BATTLE_LOST, CHAINED, DAMAGE_CALCULATION, DAMAGE_STEP, ENABLED, EXTRA_PILE, HAND_PILE, MAIN_1, MAIN_2, NOBODY, SET_NOW, BEING_SUMMONED, DECK_PILE, LINK_ACTIVATION,
+    BATTLE_LOST, CANNOT_ATTACK, CHAINED, DAMAGE_CALCULATION, DAMAGE_STEP, ENABLED, EXTRA_PILE, HAND_PILE, MAIN_1, MAIN_2, NOBODY, SET_NOW, BEING_SUMMONED, DECK_PILE, LINK_ACTIVATION,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
@@ -108,8 +108,13 @@ def count_use(state, link):
 
 @rule
 def give_back(state, link):
-    """A negated activation does not count."""
+    """A negated activation does not count, and what was given up for it is not."""
     player = link.player
+    cost = EFFECTS[link.effect].cost
+    if cost == GIVE_UP_SUMMONS:
+        state.no_summons[player] = 0
+    elif cost == GIVE_UP_ATTACK:
+        state.cards[link.card].status &= ~CANNOT_ATTACK
     if EFFECTS[link.effect].once != ONCE_BY_NAME_GIVEN_BACK:
         return
     for k in range(state.named_count[player]):

@@ -2,7 +2,7 @@
 
 from ludus.games.duel.events import attack_told, tell, trigger_own
 from ludus.games.duel.frames import ADD_CHAIN, ask, ask_cards, ask_effect, ask_yes, call, clear_options, done, offer, picks_from
-from ludus.games.duel.moving import USE_REPLACEMENT, change_position, destroy, hurt, put_in, replaced, send
+from ludus.games.duel.moving import USE_REPLACEMENT, ask_material, change_position, destroy, give_material, hurt, put_in
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
     ACTIVATES, ATTACK_ENDED, ATTACKS, BATTLE, BATTLE_END, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_DESTRUCTION, BY_EFFECT, BY_REPLACEMENT, CANNOT_ATTACK, DAMAGE_CALCULATION,
@@ -527,9 +527,14 @@ def mark_lost(state, frame, a, target):
 @rule
 def spare_lost(state, frame):
     """Some may give up a material instead; asked one after the other."""
-    if frame.args[3]:
+    if frame.args[3] == 1:
         frame.args[3] = 0
-        answer_replacement(state, frame)
+        if ask_material(state, frame):
+            frame.args[3] = 2
+            return
+    elif frame.args[3] == 2:
+        frame.args[3] = 0
+        give_material(state, frame)
         return
     while frame.args[2] < frame.count:
         c = frame.cards[frame.args[2]]
@@ -539,12 +544,6 @@ def spare_lost(state, frame):
             return
         frame.args[2] += 1
     frame.step = 30
-
-
-@rule
-def answer_replacement(state, frame):
-    replaced(state, frame)
-    frame.step = 29
 
 
 @rule

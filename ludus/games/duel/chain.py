@@ -5,18 +5,18 @@ from ludus.games.duel.events import miss, note
 from ludus.games.duel.frames import (
     CHOOSE_TARGETS, OPERATE, PAY_COST, SEND, ask, call, clear_options, done, offer,
 )  # fmt: skip
-from ludus.games.duel.moving import put_in, send
+from ludus.games.duel.moving import destroy, put_in, send
 from ludus.games.duel.randomness import shuffle_hand, shuffle_if_due
 from ludus.games.duel.settling import check_end, settle
 from ludus.games.duel.state import (
-    ACTIVATION_NEGATED, BY_RULE, CHAINED, ENABLED, FIELD_ZONE, LEAVING, LINK_ACTIVATION, LINK_DISABLED, LINK_FROM_HAND, LINK_NEGATED, LINK_OF_CARD, NOBODY, PLACE,
+    ACTIVATION_NEGATED, BY_EFFECT, BY_RULE, CHAINED, DAMAGE_STEP, ENABLED, FIELD_ZONE, LEAVING, LINK_ACTIVATION, LINK_DISABLED, LINK_FROM_HAND, LINK_NEGATED, LINK_OF_CARD, NOBODY, PLACE,
     PLACES, SET_NOW, FELLED, TARGETED_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, CHAINING, CONTINUOUS, EQUIP, FIELD, GRAVE, HAND, MZONE, ON_FIELD, STAYS_ON_FIELD, SZONE, UP,
+    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, ON_FIELD, STAYS_ON_FIELD, SZONE, UP,
 )  # fmt: skip
-from ludus.games.duel.values import negated, types_of
+from ludus.games.duel.values import has, negated
 from ludus.games.duel.windows import open_window
 from ludus.games.duel.zones import free_spell_zones, is_up, move, new_stamp
 from ludus.words import rule
@@ -174,6 +174,10 @@ def solving_chain(state, frame):
                     call(state, OPERATE)
                     return
     if frame.step == 2:
+        frame.step = 7
+        if fell_targets(state):
+            return
+    if frame.step == 7:
         state.solving = 0
         if state.shuffle[0] or state.shuffle[1]:
             shuffle_if_due(state, 0)
@@ -199,6 +203,25 @@ def solving_chain(state, frame):
     if not skip_new:
         open_window(state, skip_triggers, skip_free, skip_new)
     state.result = 1
+
+
+@rule
+def fell_targets(state):
+    """Monsters that do not bear to be targeted are destroyed once the effect has resolved; in battle they wait."""
+    link = state.chain[state.links - 1]
+    frame = destroy(state, BY_EFFECT, 2)
+    for k in range(link.count):
+        c = link.targets[k]
+        card = state.cards[c]
+        if card.stamp == link.stamps[k] and card.place == MZONE and has(state, c, DIES_WHEN_TARGETED):
+            if state.phase == DAMAGE_STEP and not state.calculated:
+                card.status |= TARGETED_NOW
+            else:
+                put_in(frame, c)
+    if frame.count == 0:
+        done(state)
+        return False
+    return True
 
 
 @rule

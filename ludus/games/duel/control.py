@@ -133,6 +133,16 @@ def equip_monster(state, e, c, player):
 
 
 @rule
+def unbind(state, c):
+    """A trap that had called this monster back has no hold on it any more."""
+    for player in range(2):
+        for zone in range(5):
+            e = state.spells[player, zone]
+            if e != NOBODY and state.cards[e].bound_to == c:
+                state.cards[e].bound_to = NOBODY
+
+
+@rule
 def equipping(state, frame):
     player = frame.args[0]
     e = frame.cards[0]
@@ -152,6 +162,7 @@ def equipping(state, frame):
         position = state.cards[e].position
         frame.count = 1
         state.cards[e].reason = BY_EFFECT
+        unbind(state, e)
         move(state, e, player, SZONE, zone, UP if position & UP else 10)
         state.cards[e].status |= ENABLED
         frame.step = 2

@@ -118,6 +118,14 @@ def ask_position(state, player, card, positions):
 @rule
 def offer_unpicks(state, frame):
     """What is chosen can be put back; listed from the card that came first into the duel."""
+    sort_by_birth(state, frame)
+    for k in range(frame.count):
+        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
+
+
+@rule
+def sort_by_birth(state, frame):
+    """Cards of a frame from the one that came first into the duel to the last."""
     for k in range(1, frame.count):
         c = frame.cards[k]
         at = k
@@ -125,8 +133,6 @@ def offer_unpicks(state, frame):
             frame.cards[at] = frame.cards[at - 1]
             at -= 1
         frame.cards[at] = c
-    for k in range(frame.count):
-        offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
 
 
 @rule

@@ -1,7 +1,7 @@
 """Cards leave, are destroyed, return, change position: each with all that follows from it."""
 
 from ludus.games.duel.events import tell, trigger_own
-from ludus.games.duel.frames import CHANGE_POSITION, DESTROY, SEND, ask_effect, call, done
+from ludus.games.duel.frames import CHANGE_POSITION, DESTROY, SEND, ask_cards, ask_effect, call, done
 from ludus.games.duel.state import (
     ACTIVATION_NEGATED, BY_BATTLE, BY_DESTRUCTION, BY_DISCARD, BY_DRAW, BY_EFFECT, BY_RULE, DECK_PILE, ENABLED, LEAVING, LOST_TARGET, MOST_IN_FRAME, NOBODY,
     SET_NOW, SHOWN_NOW, SUMMON_NEGATED, BY_REPLACEMENT,
@@ -216,9 +216,16 @@ def destroying(state, frame):
         sort_cards(state, frame.cards, frame.count)
         frame.args[2] = 0
         frame.step = 1
-    while frame.step == 1 or frame.step == 2:
+    while frame.step == 1 or frame.step == 2 or frame.step == 5:
         if frame.step == 2:
-            replaced(state, frame)
+            if ask_material(state, frame):
+                frame.step = 5
+                return
+            frame.step = 1
+        elif frame.step == 5:
+            frame.step = 1
+            give_material(state, frame)
+            return
         if frame.args[2] >= frame.count:
             frame.step = 3
         else:
@@ -254,20 +261,28 @@ def can_replace(state, c, reason):
 
 
 @rule
-def replaced(state, frame):
-    """The answer: a material goes, or the monster does."""
+def ask_material(state, frame):
+    """The answer: if the monster is to be spared, which of its materials goes?"""
     at = frame.args[2]
-    c = frame.cards[at]
-    frame.step = 1
     if state.answer == 0:
         frame.args[2] += 1
-        return
+        return False
+    c = frame.cards[at]
+    frame.args[5] = c
     frame.count -= 1
     for k in range(at, frame.count):
         frame.cards[k] = frame.cards[k + 1]
     card = state.cards[c]
-    sent = send(state, GRAVE, BY_EFFECT | BY_REPLACEMENT, card.controller)
-    put_in(sent, card.overlay[card.overlays - 1])
+    pool = state.frames[state.depth]
+    for k in range(card.overlays):
+        pool.cards[k] = card.overlay[k]
+    ask_cards(state, card.controller, pool.cards, card.overlays, 1, 1, 0)
+    return True
+
+
+@rule
+def give_material(state, frame):
+    put_in(send(state, GRAVE, BY_EFFECT | BY_REPLACEMENT, state.cards[frame.args[5]].controller), state.picked[0])
 
 
 @rule

@@ -155,11 +155,12 @@ def destroy_extreme(state, frame, do, player):
                 frame.count = 0
             if value == best:
                 put_in(frame, c)
+    if frame.count > 1:
+        ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
+        return
+    frame.step = 9
     if frame.count == 1:
         destroy_one(state, frame.cards[0], player)
-        frame.step = 9
-    elif frame.count > 1:
-        ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
 
 
 @rule

@@ -10,7 +10,7 @@ from ludus.games.duel.state import (
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     BOTTOMLESS, BOTH_FIELDS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_RACE, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF, DON_ZALOOG, DRAINING, ENEMY_CONTROLLER,
-    GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
+    GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
     TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
 )  # fmt: skip
 from ludus.games.duel.values import attack, level
@@ -150,6 +150,8 @@ def targeting(state, frame):
             gather(state, effect.target_where, effect.target, link.card, player, True, frame)
             if do == RING:
                 keep_weak(state, frame, player)
+            elif do == ENEMY_CONTROLLER and link.value == 1:
+                keep_turnable(state, frame)
             if frame.count >= effect.fewest:
                 ask_cards(state, player, frame.cards, frame.count, effect.fewest, effect.most, 0)
                 return
@@ -173,6 +175,17 @@ def keep_weak(state, frame, player):
     at = 0
     for k in range(frame.count):
         if attack(state, frame.cards[k]) <= state.life[1 - player]:
+            frame.cards[at] = frame.cards[k]
+            at += 1
+    frame.count = at
+
+
+@rule
+def keep_turnable(state, frame):
+    """Link monsters have one position only."""
+    at = 0
+    for k in range(frame.count):
+        if CARDS[state.cards[frame.cards[k]].code].types & LINK == 0:
             frame.cards[at] = frame.cards[k]
             at += 1
     frame.count = at
@@ -206,7 +219,7 @@ def offer_branches(state, link, do, player):
         c = state.monsters[1 - player, zone]
         if c != NOBODY and is_up(state, c) and can_target(state, c):
             takeable = True
-            turnable = True
+            turnable = turnable or CARDS[state.cards[c].code].types & LINK == 0
     if turnable:
         offer(state, CHOOSES, link.card, 0, 1, 0)
     releasable = False

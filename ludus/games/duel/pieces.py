@@ -16,7 +16,7 @@ from ludus.games.duel.tables import words as w
 from ludus.games.duel.tables.words import Card
 from ludus.words import draw, rule
 
-FELT, RIM, PANEL, BOX, ZONE, INK = 0x16233A, 0x0E1726, 0x1B2433, 0x0E141E, 0x22324C, 0x181410
+FELT, OTHER_FELT, RIM, PANEL, BOX, ZONE, INK = 0x16253C, 0x241F38, 0x0E1726, 0x1B2433, 0x0E141E, 0x2C3E5C, 0x181410
 WHITE, GREY, GOLD, RED, GREEN, BLUE, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x3B8BE0, 0x4FD0E0
 BACK, BACK_INSIDE, BACK_EYE = 0x6B4226, 0x8A5A34, 0x3E2414
 EXTRA_BACK = 0x5A3F7A
@@ -25,6 +25,9 @@ KIND_BITS = (w.TRAP, w.SPELL, w.TOKEN, w.LINK, w.XYZ, w.SYNCHRO, w.FUSION, w.RIT
 KIND_OF_BIT = (TRAP, SPELL, TOKEN, LINK, XYZ, SYNCHRO, FUSION, RITUAL, NORMAL, EFFECT)
 COLORS = np.array([0xDDBB76, 0xCB8350, 0x7FA0DC, 0xA67FC4, 0xE4E6EA, 0x363A46, 0x3F78C0, 0xA4A9AD, 0x2F9C86, 0xB54F90])
 """by kind, as cards have always been coloured"""
+SHADES = np.array([0xB8955A, 0xA3613A, 0x5F7FBA, 0x8560A4, 0xB9BDC6, 0x23262F, 0x2C5A96, 0x83888D, 0x217465, 0x8C3A6F])
+BREED_INKS = np.array([INK, 0xFFEBDD, WHITE, WHITE, INK, WHITE, WHITE, INK, WHITE, WHITE])
+PLATE, RAISED, LOWERED = 0xF6EFDF, 0x12803A, 0xC01823
 INKS = np.array([INK, INK, INK, INK, INK, WHITE, WHITE, INK, WHITE, WHITE])
 ATTRIBUTE_COLORS = np.array([0x8A5A2B, 0x3E8FE8, 0xE04A32, 0x58B368, 0xFFF3B0, 0x4B2A6B, 0xE8B23A])
 """EARTH, WATER, FIRE, WIND, LIGHT, DARK, DIVINE"""
@@ -45,11 +48,11 @@ def word_table(words: Iterable[str]) -> np.ndarray:
 
 def parted(name: str) -> tuple[str, ...]:
     """A name in one to three lines, as even as its words allow."""
-    words = name.split()
+    words = name.split() or [""]
     lines = 1 if len(name) <= 10 else 2 if len(name) <= 22 else 3
     cuts = combinations(range(1, len(words)), min(lines, len(words)) - 1)
     ways = ([" ".join(words[a:b]) for a, b in zip((0, *cut), (*cut, len(words)), strict=True)] for cut in cuts)
-    return tuple(min(ways, key=lambda way: max(map(len, way)))) if words else ("",)
+    return tuple(min(ways, key=lambda way: max(map(len, way))))
 
 
 def kind_of(card: Card) -> int:
@@ -63,6 +66,14 @@ def sort_of(card: Card) -> str:
     sorts |= {w.COUNTER: "counter", w.RITUAL: "ritual"}
     plain = "trap" if card.types & w.TRAP else "spell"
     return next((word for bit, word in sorts.items() if card.types & bit), plain) if not card.types & w.MONSTER else ""
+
+
+def breed_of(card: Card) -> tuple[str, str]:
+    """The two words below a monster of the hand: its type, and what is special about it."""
+    sorts = {w.FLIP: "flip", w.SPIRIT: "spirit", w.TOON: "toon", w.TUNER: "tuner", w.RITUAL: "ritual"}
+    sorts |= {w.NORMAL: "normal"}
+    race = w.RACES[card.race.bit_length() - 1] if card.race else ""
+    return race, next((word for bit, word in sorts.items() if card.types & bit), "effect") if race else ""
 
 
 def says(card: Card) -> str:
@@ -80,6 +91,9 @@ SAYS = np.stack([word_table((*lines, *[""] * LINES)[:LINES]) for lines in SAID])
 SAY_COUNTS = np.array([len(lines) for lines in SAID])
 KINDS = np.array([kind_of(card) for card in ROWS])
 SORTS = word_table(sort_of(card) for card in ROWS)
+BREEDS = np.stack([word_table(breed_of(card)) for card in ROWS])
+SAME = np.array([next(row for row, card in enumerate(ROWS) if card.name == named.name) for named in ROWS])
+"""the first card of a name: tokens have several rows"""
 
 
 @rule
@@ -152,13 +166,11 @@ def paint_level(canvas, x, y, width, code, kind):
 
 
 @rule
-def compared(value, printed, ink):
+def compared(value, printed):
     """The colour of a value: raised, lowered or as printed."""
     if value > printed:
-        return 0x1E7A3C if ink == INK else 0x8CF0A8
-    if value < printed:
-        return 0xA3161E if ink == INK else 0xFF9A9A
-    return ink
+        return RAISED
+    return LOWERED if value < printed else INK
 
 
 @rule
@@ -169,36 +181,53 @@ def paint_body(canvas, x, y, width, height, code):
 
 
 @rule
+def plate(canvas, x, y, width, height):
+    """Where a card's numbers stand."""
+    draw.rect(canvas, x, y, width, height, PLATE, 4.0)
+
+
+@rule
 def paint_monster(state, canvas, x, y, width, height, c):
     """A face-up monster on the field: what counts in its position is large, the other value small."""
     code = state.cards[c].code
     row = CARDS[code]
     kind = KINDS[code]
-    ink = INKS[kind]
     upright = height > width
     attack = values.attack(state, c)
     defense = values.defense(state, c)
     middle = x + width / 2.0
     paint_body(canvas, x, y, width, height, code)
-    paint_name(canvas, middle, y + 8.5, width - 6.0, 9.5, ink, code)
-    paint_level(canvas, x, y + (40.0 if upright else 35.0), min(width, 66.0), code, kind)
-    high = y + (57.0 if upright else 48.0)
+    name_at = y + (9.0 if NAME_COUNTS[code] > 1 else 14.0)
     if upright:
-        draw.integer(canvas, middle, high, 19.0, compared(attack, row.attack, ink), attack)
+        paint_name(canvas, middle, name_at, width - 6.0, 9.5, INKS[kind], code)
+        paint_level(canvas, x, y + 41.0, width, code, kind)
+        plate(canvas, x + 4.0, y + 49.0, width - 8.0, height - 53.0)
+        draw.integer(canvas, middle, y + 60.0, 19.0, compared(attack, row.attack), attack)
         if kind != LINK:
-            draw.integer(canvas, middle, high + 17.0, 10.0, compared(defense, row.defense, ink), defense)
+            draw.integer(canvas, middle, y + 77.0, 10.0, compared(defense, row.defense), defense)
         return
-    draw.integer(canvas, x + 0.4 * width, high, 18.0, compared(defense, row.defense, ink), defense)
-    draw.integer(canvas, x + 0.82 * width, high + 2.0, 10.0, compared(attack, row.attack, ink), attack)
+    paint_name(canvas, middle, name_at, width - 8.0, 8.8, INKS[kind], code)
+    paint_level(canvas, x + 10.0, y + 33.0, 66.0, code, kind)
+    plate(canvas, x + 4.0, y + 39.0, width - 8.0, height - 43.0)
+    draw.integer(canvas, x + 0.4 * width, y + 48.5, 17.0, compared(defense, row.defense), defense)
+    draw.integer(canvas, x + 0.8 * width, y + 50.5, 9.5, compared(attack, row.attack), attack)
 
 
 @rule
 def paint_spell(canvas, x, y, width, height, code):
     """A face-up spell or trap, or a monster that serves as one."""
-    ink = INKS[KINDS[code]]
+    kind = KINDS[code]
     paint_body(canvas, x, y, width, height, code)
-    paint_name(canvas, x + width / 2.0, y + 0.2 * height, width - 5.0, 9.5, ink, code)
-    fitted(canvas, x + width / 2.0, y + height - 9.0, width - 6.0, 8.5, ink, SORTS[code])
+    paint_name(canvas, x + width / 2.0, y + 0.18 * height, width - 5.0, 9.5, INKS[kind], code)
+    draw.rect(canvas, x + 4.0, y + height - 27.0, width - 8.0, 23.0, SHADES[kind], 4.0)
+    fitted(canvas, x + width / 2.0, y + height - 15.5, width - 12.0, 8.5, WHITE, SORTS[code])
+
+
+@rule
+def paint_named(canvas, x, y, width, height, code):
+    """No more of a card than its colour and its name."""
+    paint_body(canvas, x, y, width, height, code)
+    paint_name(canvas, x + width / 2.0, y + 0.2 * height, width - 5.0, 9.5, INKS[KINDS[code]], code)
 
 
 @rule
@@ -206,17 +235,20 @@ def paint_in_hand(canvas, x, y, width, height, code):
     """A card that its owner looks at."""
     row = CARDS[code]
     kind = KINDS[code]
-    ink = INKS[kind]
     middle = x + width / 2.0
     paint_body(canvas, x, y, width, height, code)
-    paint_name(canvas, middle, y + 12.0, width - 8.0, 11.5, ink, code)
+    paint_name(canvas, middle, y + 12.0, width - 8.0, 11.5, INKS[kind], code)
+    draw.rect(canvas, x + 5.0, y + 81.0, width - 10.0, height - 86.0, SHADES[kind], 4.0)
     if row.types & w.MONSTER == 0:
-        fitted(canvas, middle, y + 58.0, width - 8.0, 11.0, ink, SORTS[code])
+        fitted(canvas, middle, y + 64.0, width - 8.0, 11.0, INKS[kind], SORTS[code])
         return
     paint_level(canvas, x + 2.0, y + 52.0, width - 4.0, code, kind)
-    draw.integer(canvas, middle - 0.24 * width, y + 70.0, 14.0, ink, row.attack)
-    draw.line(canvas, middle - 2.0, y + 75.0, middle + 2.0, y + 65.0, 1.5, ink)
-    draw.integer(canvas, middle + 0.24 * width, y + 70.0, 14.0, ink, row.defense)
+    plate(canvas, x + 5.0, y + 60.0, width - 10.0, 18.0)
+    for line in range(2):
+        fitted(canvas, middle, y + 96.0 + 16.0 * line, width - 16.0, 11.0, BREED_INKS[kind], BREEDS[code, line])
+    draw.integer(canvas, middle - 0.22 * width, y + 69.0, 14.0, INK, row.attack)
+    draw.line(canvas, middle - 2.0, y + 74.0, middle + 2.0, y + 64.0, 1.5, INK)
+    draw.integer(canvas, middle + 0.22 * width, y + 69.0, 14.0, INK, row.defense)
 
 
 @rule

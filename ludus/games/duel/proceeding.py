@@ -3,7 +3,7 @@
 from ludus.games.duel.chain import ask_place
 from ludus.games.duel.events import miss, note, trigger_own
 from ludus.games.duel.filters import can_banish
-from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, offer_unpicks, picks_from
+from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, offer_unpicks, picks_from, sort_by_birth
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.procedures import completable, is_legal_set, material_pool
 from ludus.games.duel.settling import settle
@@ -13,7 +13,7 @@ from ludus.games.duel.state import (
 from ludus.games.duel.summoning import arrive, ask_next_tribute, remove_from
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED, TOON_PROCEDURE, UP, UP_ATTACK, XYZ_PROCEDURE,
+    BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED, SYNCHRO_PROCEDURE, TOON_PROCEDURE, TUNER, UP, UP_ATTACK, XYZ_PROCEDURE,
 )  # fmt: skip
 from ludus.games.duel.windows import open_window
 from ludus.games.duel.zones import attach, count_bits, free_monster_zones, monsters_of, move, sort_cards, zones_for
@@ -186,12 +186,15 @@ def offer_materials(state, frame, c, player):
     """Monsters that some legal set holds beside those already chosen; whether what is chosen is legal itself."""
     pool = state.frames[state.depth]
     material_pool(state, c, player, pool)
+    synchro = CARDS[state.cards[c].code].procedure == SYNCHRO_PROCEDURE
     chosen = 0
     for k in range(pool.count):
         for at in range(frame.count):
             if frame.cards[at] == pool.cards[k]:
                 chosen |= 1 << k
     for k in range(pool.count):
+        if synchro and (CARDS[state.cards[pool.cards[k]].code].types & TUNER != 0) != (chosen == 0):
+            continue  # the tuner first, then the others
         if chosen >> k & 1 == 0 and completable(state, c, player, pool, chosen | (1 << k)):
             offer(state, PICKS, pool.cards[k], 0, 0, 0)
     return is_legal_set(state, c, player, pool, chosen)
@@ -249,6 +252,6 @@ def use_materials(state, frame, c, player, kind):
 @rule
 def overlay(state, frame, c):
     """Monsters become materials; what was equipped to them, and their own materials, are lost."""
-    sort_cards(state, frame.cards, frame.count)
+    sort_by_birth(state, frame)
     for k in range(frame.count):
         attach(state, frame.cards[k], c)

@@ -3,7 +3,7 @@
 from ludus.games.duel.frames import ADJUST, CHANGE_POSITION, TAKE_CONTROL_OF, call, done
 from ludus.games.duel.moving import change_position, destroy, put_in
 from ludus.games.duel.randomness import shuffle_if_due
-from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, ENABLED, NOBODY
+from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, NOBODY, TARGETED_NOW
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, EXTRA_DECK, LINK, MONSTER, MZONE, SITS_DRAGONS, SITS_LEVELS, SZONE, UP, UP_ATTACK, UP_DEFENSE,
@@ -127,7 +127,7 @@ def fell_targeted(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and has(state, c, DIES_WHEN_TARGETED) and (equips_on(state, c) > 0 or called_back(state, c)):
+            if c != NOBODY and has(state, c, DIES_WHEN_TARGETED) and (equips_on(state, c) > 0 or called_back(state, c) or state.cards[c].status & TARGETED_NOW):
                 put_in(frame, c)
     if frame.count == 0:
         done(state)

@@ -317,9 +317,10 @@ def special_summoning(state, frame):
         arrive(state, frame.cards[k])
     if frame.count:
         state.summoned_any[player] = 1
-        note(state, SPSUMMONED, frame.cards[0], player, 0)
-        for k in range(1, frame.count):
-            note_more(state, frame.cards[k])
+        if frame.args[1] & UP:
+            note(state, SPSUMMONED, frame.cards[0], player, 0)
+            for k in range(1, frame.count):
+                note_more(state, frame.cards[k])
         for k in range(frame.count):
             trigger_own(state, SPSUMMONED, frame.cards[k], NOBODY, player, 0)
     state.result = frame.count

@@ -126,9 +126,9 @@ def move(state, c, player, place, sequence, position):
     lay(state, c, player, place, sequence, position)
     card.stamp = new_stamp(state)
     card.arrival = card.stamp
+    card.used = 0
     if was & ON_FIELD or place & ON_FIELD:
         forget(state, c)
-        card.used = 0
         card.attacks = 0
         card.fought = 0
         for k in range(8):
