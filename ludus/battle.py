@@ -20,7 +20,7 @@ import numpy as np
 from ludus import agents, checkpoint, evaluate, heatmap, replays, terminal
 from ludus.agents import person, seated, trained
 from ludus.agents.person import Left, Person
-from ludus.bridges import AnyPool, open_pool
+from ludus.bridges import AnyPool, open_pool, overheard
 from ludus.evaluate.playing import Chair, Counts, Player, Tell, by_game, decide
 from ludus.pool import Pool
 from ludus.ratings import Rating, bradley_terry, elo
@@ -318,7 +318,7 @@ def _play_on(
         action = decide(chairs, pool.spec, step, np.ones(1, bool), seating[step.seat])
         heard.append(by_game(pool.spec, action)[0].copy())
         if not isinstance(chairs[place].agent, Person):
-            talk.tell(f"{names[place]} plays {pool.action_name(int(action[0]))}")
+            talk.tell(f"{names[place]} plays {overheard(pool, int(action[0]), 1 - int(step.seat[0]))}")
         counts.add(np.array([game]), pool.advance(action), pool.status)
     got = ", ".join(f"{names[place]} {counts.returns[game, seat]:+g}" for seat, place in enumerate(seating))
     talk.tell(f"{pool.describe()}\nGame {game + 1} is over: {got}")

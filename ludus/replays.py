@@ -120,7 +120,13 @@ def verify(replay: Replay) -> None:
 def action_names(replay: Replay) -> list[Any]:
     """[T] the actions in the words of the game, a list of them where all seats act at once."""
     with _opened(replay.game, replay.seed) as pool:
-        name = pool.action_name if isinstance(pool.spec.actions, Continuous) else lambda one: pool.action_name(int(one))
+        if hasattr(pool.game.rules, "move_name"):
+            return [now.action_name(one) for now, one in zip(steps(replay), replay.actions, strict=False)]
+        plain: Callable[[Any], Any] = np.asarray if isinstance(pool.spec.actions, Continuous) else int
+
+        def name(one: Any) -> str:
+            return pool.action_name(plain(one))
+
         if pool.spec.turns == "simultaneous":
             return [[name(one) for one in row] for row in replay.actions]
         return [name(one) for one in replay.actions]

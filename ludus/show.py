@@ -52,8 +52,8 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
 
 
 def draw(pool: AnyPool) -> list[Array]:
-    """The one picture of how things stand, or none of a game that has no scene."""
-    return [] if isinstance(pool, Pool) and not hasattr(pool.game.rules, "scene") else [pool.scene().copy()]
+    """The one picture of how things stand, from the first seat, or none of a game that has no scene."""
+    return [] if isinstance(pool, Pool) and not hasattr(pool.game.rules, "scene") else [pool.scene(seat=0).copy()]
 
 
 def open_drawable(name: str, seed: int) -> AnyPool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ludus import agents
-from ludus.bridges import AnyPool, open_pool
+from ludus.bridges import AnyPool, open_pool, overheard, seen
 from ludus.evaluate.playing import Chair
 from ludus.pool import Pool, Snapshot
 from ludus.types import Continuous, LudusError
@@ -53,9 +53,9 @@ def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask,
             action = int(choice)
         else:
             action = int(chair.act(pool.step, np.ones(1, bool))[0])
-            tell(f"seat {int(pool.step.seat[0])} plays {pool.action_name(action)}")
+            tell(f"seat {int(pool.step.seat[0])} plays {overheard(pool, action, seat)}")
         total += float(pool.advance(np.array([action])).reward[0, seat])
-    tell(pool.describe())
+    tell(seen(pool, seat))
     tell(_verdict(pool, total))
     return total
 
@@ -77,7 +77,9 @@ def _undo(
 
 def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
     """A legal action, or "undo" or "quit"; asks until it gets one."""
-    legal = {pool.action_name(int(action)): int(action) for action in np.flatnonzero(pool.step.mask[0])}
+    choices = [int(action) for action in np.flatnonzero(pool.step.mask[0])]
+    legal = {pool.action_name(action): action for action in choices}
+    numbered = {str(action + 1): action for action in choices} if _numbers_moves(pool) else {}
     while True:
         try:
             words = ask("your move: ").strip()
@@ -85,6 +87,8 @@ def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
             return "quit"
         if words in legal:
             return legal[words]
+        if words in numbered:
+            return numbered[words]
         if words in ("undo", "quit"):
             return words
         if words == "hint":
@@ -94,6 +98,11 @@ def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
         close = difflib.get_close_matches(words, legal, 1)
         meant = f" (did you mean {close[0]}?)" if close else ""
         tell(f'"{words}" is no move here{meant}; legal are {listed(list(legal))}')
+
+
+def _numbers_moves(pool: AnyPool) -> bool:
+    """Whether the moves of a position have names of their own, and its text numbers them."""
+    return isinstance(pool, Pool) and hasattr(pool.game.rules, "move_name")
 
 
 def listed(moves: list[str]) -> str:

@@ -46,6 +46,16 @@ class AnyPool(Protocol):
     def close(self) -> None: ...
 
 
+def overheard(pool: AnyPool, action: int, seat: int) -> str:
+    """What a seat is told of an action that is about to be played; where nothing is hidden, its name."""
+    return pool.action_name(action, seat=seat) if isinstance(pool, Pool) else pool.action_name(action)
+
+
+def seen(pool: AnyPool, seat: int) -> str:
+    """The position in the words of a seat."""
+    return pool.describe(seat=seat) if isinstance(pool, Pool) else pool.describe()
+
+
 class Identity(NamedTuple):
     """What a checkpoint remembers a game by."""
 

@@ -228,16 +228,25 @@ class Pool:
         shapes: Array = canvas[0]["shapes"][: canvas[0]["count"]]
         return shapes
 
-    def describe(self, row: int = 0) -> str:
-        """One game in words or letters, by its own `text` where it has one."""
+    def describe(self, row: int = 0, seat: int = -1) -> str:
+        """One game in words or letters, by its own `text` where it has one; as a seat sees it, if cards are hidden."""
         state = self.states[row]
+        if seat >= 0 and hasattr(self.game.rules, "text_for"):
+            seen: str = self.game.rules.text_for(state, seat)
+            return seen
         if hasattr(self.game.rules, "text"):
             words: str = self.game.rules.text(state)
             return words
         return "\n".join(f"{field}: {np.asarray(state[field]).tolist()}" for field in self.states.dtype.names or ())
 
-    def action_name(self, action: Any) -> str:
-        """What people call an action."""
+    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
+        """What people call an action; where it means something else in every position, what it does in this one.
+
+        With a seat, in words which that seat may hear while the other acts.
+        """
+        if hasattr(self.game.rules, "move_name"):
+            move: str = self.game.rules.move_name(self.states[row], int(action), seat)
+            return move
         name: str = self.game.rules.action_name(action)
         return name
 
@@ -290,7 +299,8 @@ class Pool:
         return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
 
     def _illegal(self, row: int, action: Any) -> str:
-        legal = [self.action_name(int(choice)) for choice in np.flatnonzero(self._rows["mask"][row])[:13]]
+        choices, game = np.flatnonzero(self._rows["mask"][row])[:13], row // self.spec.views
+        legal = [self.action_name(int(choice), game) for choice in choices]
         return illegal(self.game.name, self.spec, row, int(self._rows["seat"][row]), action, legal)
 
 

@@ -17,7 +17,7 @@ from ludus.games.duel.tables.words import Card
 from ludus.words import draw, rule
 
 FELT, OTHER_FELT, RIM, PANEL, BOX, ZONE, INK = 0x16253C, 0x241F38, 0x0E1726, 0x1B2433, 0x0E141E, 0x2C3E5C, 0x181410
-WHITE, GREY, GOLD, RED, GREEN, BLUE, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x3B8BE0, 0x4FD0E0
+WHITE, GREY, GOLD, RED, GREEN, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x4FD0E0
 BACK, BACK_INSIDE, BACK_EYE = 0x6B4226, 0x8A5A34, 0x3E2414
 EXTRA_BACK = 0x5A3F7A
 NORMAL, EFFECT, RITUAL, FUSION, SYNCHRO, XYZ, LINK, TOKEN, SPELL, TRAP = range(10)
@@ -267,14 +267,6 @@ def badge(canvas, x, y, radius, color, ink, number):
     draw.circle(canvas, x, y, radius + 1.5, RIM)
     draw.circle(canvas, x, y, radius, color)
     draw.integer(canvas, x, y, 1.35 * radius, ink, number)
-
-
-@rule
-def chip(canvas, x, y, width, color, ink, words):
-    """A word on a small pill."""
-    draw.rect(canvas, x - width / 2.0, y - 7.0, width, 14.0, RIM, 7.0)
-    draw.rect(canvas, x - width / 2.0 + 1.0, y - 6.0, width - 2.0, 12.0, color, 6.0)
-    fitted(canvas, x, y, width - 4.0, 9.5, ink, words)
 
 
 @rule

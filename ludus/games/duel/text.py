@@ -1,4 +1,4 @@
-"""A duel in words, for terminals and golden games: the field as one seat sees it, what is asked, and what can be done."""
+"""A duel in words, for terminals and golden games: the field as a seat sees it, what is asked and what can be done."""
 
 from __future__ import annotations
 

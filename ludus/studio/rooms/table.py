@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus import agents, games, replays, show
-from ludus.bridges import AnyPool
+from ludus.bridges import AnyPool, overheard
 from ludus.evaluate.playing import any_legal
 from ludus.pool import Pool
 from ludus.studio import warming
@@ -221,21 +221,33 @@ class Table:
     def play(self, actions: Array) -> None:
         """One step of all games; that of row 0 is written down."""
         acting, person = self.acting(), bool(self.picks)
+        own = actions[: self.spec.views] if self.together else actions[0]
+        names = self._named(own)
         self.pool.advance(actions)
         self._notice()
         if person:
             self.persons.append(self.moves)
-        self._record(acting, actions[: self.spec.views] if self.together else actions[0])
+        self._record(acting, own, names)
         self.moves += 1
         self.returns += self.pool.step.reward[0]
         self.picks = {}
 
-    def _record(self, acting: list[int], action: Array) -> None:
+    def hearer(self) -> int:
+        """The one person at the table, who is not told what the opponent hides; -1 where all may know all."""
+        persons = [seat for seat, name in enumerate(self.seats) if name == PERSON]
+        return persons[0] if len(persons) == 1 else -1
+
+    def _named(self, action: Array) -> list[str]:
+        """What is about to be played in row 0; afterwards the position is another, and names may be."""
+        if self.continuous or self.moves >= MOST_STEPS:
+            return []
+        return [overheard(self.pool, int(one), self.hearer()) for one in np.atleast_1d(action)]
+
+    def _record(self, acting: list[int], action: Array, names: list[str]) -> None:
         if self.moves < MOST_STEPS:
             self.actions.append(action.tolist())
-        if self.continuous or self.moves >= MOST_STEPS:
+        if not names:
             return
-        names = [self.pool.action_name(int(one)) for one in np.atleast_1d(action)]
         self.names.append(" / ".join(names))
         self.history.append(None)
         self.last = {"seat": acting[0], "action": int(np.atleast_1d(action)[0]), "name": names[0]}
@@ -263,9 +275,10 @@ class Table:
                 raise LudusError(f"this game of {self.game.name} was over earlier; its rules have changed since")
             self._watch()
             acting, batch = self.acting(), np.array(action if self.together else [action])
+            names = self._named(batch if self.together else batch[0])
             self.pool.advance(batch)
             self._notice()
-            self._record(acting, batch if self.together else batch[0])
+            self._record(acting, batch if self.together else batch[0], names)
             self.moves += 1
             self.returns += self.pool.step.reward[0]
         self.persons, self.history = persons, history

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ludus.bridges import seen
 from ludus.pool import Pool
 from ludus.studio.rooms.imagining import can_imagine
 from ludus.studio.rooms.players import PERSON, best_adviser
-from ludus.studio.rooms.stage import can_ghost, gauge_names
+from ludus.studio.rooms.stage import can_ghost, gauge_names, seen_by
 from ludus.studio.rooms.table import Table
 from ludus.words import CUT
 
@@ -42,9 +43,17 @@ def _thoughts(room: Room) -> dict[str, Any] | None:
     """What is thought of the position, with names for the moves that stand out."""
     if room.thoughts is None:
         return None
+    told = room.thoughts.told()
+    if _secret(room.table):
+        return told | {"moves": None, "names": {}}
     moves = room.thoughts.moves or {}
     foremost = sorted(moves, key=lambda action: -moves[action])[:MOST_NAMED]
-    return room.thoughts.told() | {"names": {str(action): room.table.pool.action_name(action) for action in foremost}}
+    return told | {"names": {str(action): room.table.pool.action_name(action) for action in foremost}}
+
+
+def _secret(table: Table) -> bool:
+    """Whether an agent thinks of cards that the person at the table does not see."""
+    return table.hearer() >= 0 and table.waiting_for() is None and hasattr(table.game.rules, "text_for")
 
 
 def _always(room: Room) -> dict[str, Any]:
@@ -89,7 +98,7 @@ def legal(table: Table, seat: int) -> list[dict[str, Any]]:
 
 def words(table: Table) -> str:
     """The position for who does not see the picture."""
-    return table.pool.describe()[:MOST_WORDS]
+    return seen(table.pool, seen_by(table))[:MOST_WORDS]
 
 
 def result(table: Table) -> str:
