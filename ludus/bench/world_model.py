@@ -190,12 +190,25 @@ def curve(results: list[dict[str, Any]], algorithm: str, label: str) -> plots.Se
             looks.setdefault(parts[2], {})[turn] = result["value"]
     turns = sorted({turn for seen in looks.values() for turn in seen})
     lapped = np.array([[seen.get(turn, seen[max(seen)]) for turn in turns] for seen in looks.values()])
-    seconds = [
-        one["value"] for one in results if one["name"].endswith("all_lapped_seconds") and algorithm in one["name"]
-    ]
-    times = f", all after {min(seconds):.0f} to {max(seconds):.0f} s" if seconds else ""
     steps = np.log10(np.array(turns) * EVERY[algorithm])
-    return plots.Series(label + times, steps, lapped.mean(axis=0), lapped.min(axis=0), lapped.max(axis=0))
+    return plots.Series(
+        label + times(results, algorithm, len(looks)),
+        steps,
+        lapped.mean(axis=0),
+        lapped.min(axis=0),
+        lapped.max(axis=0),
+    )
+
+
+def times(results: list[dict[str, Any]], algorithm: str, seeds: int) -> str:
+    """When all tracks were first lapped, and by how many of the seeds."""
+    wanted = f"world_model/{algorithm}/"
+    seconds = [
+        one["value"] for one in results if one["name"].startswith(wanted) and one["name"].endswith("all_lapped_seconds")
+    ]
+    if not seconds:
+        return ""
+    return f", all 8 first after {min(seconds):.0f} to {max(seconds):.0f} s ({len(seconds)} of {seeds} seeds)"
 
 
 if __name__ == "__main__":
