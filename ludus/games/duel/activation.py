@@ -289,6 +289,8 @@ def possible(state, link, effect):
         return False
     if do == DESTROY_ATTACKER or do == CYLINDER or do == NEGATE_ATTACK or do == NEGATE_ATTACK_AND_END or do == DRAINING:
         return state.cards[state.attacker].place == MZONE and can_target(state, state.attacker)
+    if do == ENEMY_CONTROLLER:
+        return can_turn_enemy(state, player) or can_take_enemy(state, player)
     if do == DON_ZALOOG:
         return state.sizes[1 - player, HAND_PILE] > 0 or state.sizes[1 - player, DECK_PILE] >= 2
     if do == DESTROY_THREE:
@@ -300,6 +302,32 @@ def possible(state, link, effect):
     if do == BANISH_BATTLERS:
         return state.attack_target != NOBODY
     return True
+
+
+@rule
+def can_turn_enemy(state, player):
+    """Whether a monster of the other player could be put into another position."""
+    for zone in range(7):
+        c = state.monsters[1 - player, zone]
+        if c != NOBODY and is_up(state, c) and CARDS[state.cards[c].code].types & LINK == 0 and can_target(state, c):
+            return True
+    return False
+
+
+@rule
+def can_take_enemy(state, player):
+    """Whether a monster could be tributed to take one of the other player's, with a zone for it."""
+    frees = free_monster_zones(state, player) != 0
+    releases = False
+    for zone in range(7):
+        if can_release(state, state.monsters[player, zone]):
+            releases = True
+            frees = frees or zone < 5
+    for zone in range(7):
+        c = state.monsters[1 - player, zone]
+        if c != NOBODY and is_up(state, c) and can_target(state, c):
+            return releases and frees
+    return False
 
 
 @rule

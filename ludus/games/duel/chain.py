@@ -135,6 +135,9 @@ def announce(state):
         card.status |= LEAVING
     if lasting and card.place == SZONE and is_same(state, link):
         link.flags |= LINK_OF_CARD
+    for k in range(link.count):
+        if has(state, link.targets[k], DIES_WHEN_TARGETED):
+            state.cards[link.targets[k]].status |= TARGETED_NOW
     note(state, CHAINING, c, link.player, state.links)
 
 
@@ -200,7 +203,7 @@ def solving_chain(state, frame):
     skip_free = frame.args[1]
     skip_new = frame.args[2]
     done(state)
-    if not skip_new:
+    if not (skip_triggers and skip_free and skip_new):
         open_window(state, skip_triggers, skip_free, skip_new)
     state.result = 1
 
@@ -213,9 +216,12 @@ def fell_targets(state):
     for k in range(link.count):
         c = link.targets[k]
         card = state.cards[c]
-        if card.stamp == link.stamps[k] and card.place == MZONE and has(state, c, DIES_WHEN_TARGETED):
+        if card.stamp == link.stamps[k] and card.place == MZONE and card.status & TARGETED_NOW:
+            card.status &= ~TARGETED_NOW
+            if not has(state, c, DIES_WHEN_TARGETED):
+                continue
             if state.phase == DAMAGE_STEP and not state.calculated:
-                card.status |= TARGETED_NOW
+                card.status |= FELLED
             else:
                 put_in(frame, c)
     if frame.count == 0:

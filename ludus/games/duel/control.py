@@ -10,7 +10,7 @@ from ludus.games.duel.state import (
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import BANISHED, EQUIPPED, GRAVE, MZONE, SZONE, UP, UP_ATTACK, UP_DEFENSE
 from ludus.games.duel.windows import CONTROL_ENDS, COUNT_TURN, REST, SERPENT_LEAVES, SINISTER_SERPENT, UPKEEP
-from ludus.games.duel.zones import free_monster_zones, free_spell_zones, lay, lift, move, new_stamp
+from ludus.games.duel.zones import free_monster_zones, free_spell_zones, lay, lift, move, new_stamp, unbind
 from ludus.words import rule
 
 UPKEEP_FEE = 100
@@ -64,7 +64,7 @@ def taking_control(state, frame):
     card.status |= ATTACK_ENDED
     if frame.args[1]:
         card.lent_until_end = 1 + player
-        card.control_order = new_stamp(state)
+        card.lent_order = new_stamp(state)
     state.result = 1
     frame.args[3] += 1
     frame.step = 0
@@ -112,6 +112,7 @@ def change_side(state, c, player, zone):
     lay(state, c, player, MZONE, zone, card.position)
     card.arrival = new_stamp(state)
     card.control = player
+    card.control_order = new_stamp(state)
     card.lent_until_end = 0
     card.status |= ATTACK_ENDED | MOVED_NOW
 
@@ -130,16 +131,6 @@ def equip_monster(state, e, c, player):
     frame.args[0] = player
     frame.args[1] = c
     put_in(frame, e)
-
-
-@rule
-def unbind(state, c):
-    """A trap that had called this monster back has no hold on it any more."""
-    for player in range(2):
-        for zone in range(5):
-            e = state.spells[player, zone]
-            if e != NOBODY and state.cards[e].bound_to == c:
-                state.cards[e].bound_to = NOBODY
 
 
 @rule

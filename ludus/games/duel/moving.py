@@ -12,7 +12,7 @@ from ludus.games.duel.tables.words import (
     MONSTER, MZONE, ON_FIELD, OVERLAY, SHIELDED_BY_MATERIAL, SZONE, TO_GRAVE, TOKEN, UP,
 )  # fmt: skip
 from ludus.games.duel.values import attack, has, works
-from ludus.games.duel.zones import attach, is_up, move, new_stamp, side_of, sort_cards
+from ludus.games.duel.zones import attach, is_up, move, new_stamp, side_of, sort_cards, unbind
 from ludus.words import rule
 
 TOON_WORLD = ROW_OF[15259703]
@@ -331,6 +331,8 @@ def cover(state, c):
         e = state.spells[card.controller, zone]
         if e != NOBODY and state.cards[e].equipped_to == c and CARDS[state.cards[e].code].traits & CONTROLS_EQUIPPED:
             card.control = card.controller
+            card.control_order = new_stamp(state)
+    unbind(state, c)
     card.counters = 0
     card.attack_up = 0
     card.defense_up = 0

@@ -1,20 +1,21 @@
 """Costs are paid and targets are chosen when an effect is activated."""
 
-from ludus.games.duel.activation import can_become_fusion, can_release
+from ludus.games.duel.activation import can_become_fusion, can_release, can_take_enemy, can_turn_enemy
 from ludus.games.duel.filters import can_target, gather
 from ludus.games.duel.frames import ask, ask_cards, clear_options, done, offer, picks_from
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.state import (
-    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECLARES, DECK_PILE, HAND_PILE, MOST_TARGETS, NOBODY, OPTION, PICKS, UNSELECT,
+    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECLARES, DECK_PILE, HAND_PILE, LINK_ACTIVATION, MOST_TARGETS, NOBODY, OPTION, PICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     BOTTOMLESS, BOTH_FIELDS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_RACE, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF, DON_ZALOOG, DRAINING, ENEMY_CONTROLLER,
     GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
-    TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
+    BANISH_TARGETS, CHAINING, DESTROY_ALL_OTHERS, DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_TARGETS, DUST_TORNADO, NEGATE_ACTIVATION, NEGATE_SUMMON, NOBLEMAN, NOTHING,
+    RUIN, SOLEMN, STARDUST, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
 )  # fmt: skip
 from ludus.games.duel.values import attack, level
-from ludus.games.duel.zones import free_monster_zones, is_up, pointed_at
+from ludus.games.duel.zones import is_up, pointed_at
 from ludus.words import rule
 
 
@@ -213,22 +214,9 @@ def offer_branches(state, link, do, player):
         if state.sizes[1 - player, DECK_PILE] >= 2:
             offer(state, CHOOSES, link.card, 0, 2, 0)
         return
-    turnable = False
-    takeable = False
-    for zone in range(7):
-        c = state.monsters[1 - player, zone]
-        if c != NOBODY and is_up(state, c) and can_target(state, c):
-            takeable = True
-            turnable = turnable or CARDS[state.cards[c].code].types & LINK == 0
-    if turnable:
+    if can_turn_enemy(state, player):
         offer(state, CHOOSES, link.card, 0, 1, 0)
-    releasable = False
-    frees = free_monster_zones(state, player) != 0
-    for zone in range(7):
-        if can_release(state, state.monsters[player, zone]):
-            releasable = True
-            frees = frees or zone < 5
-    if takeable and releasable and frees:
+    if can_take_enemy(state, player):
         offer(state, CHOOSES, link.card, 0, 2, 0)
 
 
@@ -249,5 +237,15 @@ def offer_races(state):
 
 @rule
 def would_destroy(state, link, effect):
-    """Whether a link threatens to destroy something on the field."""
-    return 1
+    """Whether a link threatens to destroy something on the field; negating a card that is activated is no such threat."""
+    do = effect.do
+    if do == DESTROY_IF_TYPE:
+        c = link.targets[0]
+        return link.count > 0 and is_up(state, c) and CARDS[state.cards[c].code].types & effect.a != 0
+    if do == NEGATE_ACTIVATION or do == STARDUST or (do == SOLEMN and link.event.code == CHAINING):
+        return state.links > 1 and state.chain[state.links - 2].flags & LINK_ACTIVATION == 0
+    if effect.target_where:
+        return link.count > 0 and (do == DESTROY_TARGETS or do == DESTROY_IF_DOWN or do == DESTROY_THREE or do == RING or do == NOBLEMAN or do == DUST_TORNADO)
+    return (NOTHING < do <= DESTROY_ALL_OTHERS and do != TO_HAND_TARGETS and do != BANISH_TARGETS) or (
+        do == RUIN or do == TRAP_HOLE or do == BOTTOMLESS or do == DESTROY_ATTACKER or do == NEGATE_SUMMON or do == SOLEMN
+    )

@@ -3,7 +3,7 @@
 from ludus.games.duel.frames import ADJUST, CHANGE_POSITION, TAKE_CONTROL_OF, call, done
 from ludus.games.duel.moving import change_position, destroy, put_in
 from ludus.games.duel.randomness import shuffle_if_due
-from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, NOBODY, TARGETED_NOW
+from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, FELLED, NOBODY
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, EXTRA_DECK, LINK, MONSTER, MZONE, SITS_DRAGONS, SITS_LEVELS, SZONE, UP, UP_ATTACK, UP_DEFENSE,
@@ -84,7 +84,7 @@ def check_end(state):
 @rule
 def rightful(state, c):
     """Who should control a monster now."""
-    best = -1
+    best = state.cards[c].control_order
     player = state.cards[c].control
     for side in range(2):
         for zone in range(5):
@@ -94,7 +94,7 @@ def rightful(state, c):
                     best = state.cards[e].enabled_at
                     player = side
     card = state.cards[c]
-    if card.lent_until_end and card.control_order > best:
+    if card.lent_until_end and card.lent_order > best:
         player = card.lent_until_end - 1
     return player
 
@@ -127,7 +127,7 @@ def fell_targeted(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and has(state, c, DIES_WHEN_TARGETED) and (equips_on(state, c) > 0 or called_back(state, c) or state.cards[c].status & TARGETED_NOW):
+            if c != NOBODY and has(state, c, DIES_WHEN_TARGETED) and (equips_on(state, c) > 0 or called_back(state, c) or state.cards[c].status & FELLED):
                 put_in(frame, c)
     if frame.count == 0:
         done(state)

@@ -47,7 +47,7 @@ CARD_STATE = record(
     was_position=i16, was_controller=i16, was_attack=i32, reason=i32, reason_player=i16, reason_card=i16, status=i32, stamp=i32, arrival=i32, born=i32, fought=i16,
     enabled_at=i32, counters=i16, equipped_to=i16, overlaid_on=i16, bound_to=i16, bound_stamp=i32, attack_up=i32, defense_up=i32,
     swapped=i16, calculation_up=i32, attacks=i16, attacked=(i16, 8), resting=i16, negated=i16, used=i16, turns=i16,
-    lent_until_end=i16, control=i16, control_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
+    lent_until_end=i16, control=i16, control_order=i32, lent_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
 )  # fmt: skip
 """one card. `stamp` is new whenever it becomes another card to whoever remembers it; `was_…` is how it lay before it
 last moved; `used` are bits of its effects that were used this turn"""

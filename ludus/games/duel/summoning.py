@@ -309,11 +309,11 @@ def special_summoning(state, frame):
             card.status |= SPECIAL_NOW
             if frame.args[5]:
                 card.status |= PROPER
-            card.status &= ~ENABLED
-            card.control = player
+            card.status = (card.status | BEING_SUMMONED) & ~ENABLED
             frame.args[3] += 1
             frame.step = 0
     for k in range(frame.count):
+        state.cards[frame.cards[k]].status &= ~BEING_SUMMONED
         arrive(state, frame.cards[k])
     if frame.count:
         state.summoned_any[player] = 1

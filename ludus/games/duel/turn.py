@@ -39,7 +39,6 @@ def turning(state, frame):
         if state.turn > 1:
             draw(state, state.turn_player, 1, BY_RULE)
             open_window(state, 0, 0, 0)
-            settle(state)
         return
     if frame.step == 2:
         frame.step = 3

@@ -133,10 +133,22 @@ def move(state, c, player, place, sequence, position):
         card.fought = 0
         for k in range(8):
             card.attacked[k] = 0
+    if place == MZONE:
+        card.control = player
     if place == HAND or place == DECK or place == EXTRA:
         card.status &= ~PROPER
     if place & ON_FIELD == 0:
         card.status |= ENABLED
+
+
+@rule
+def unbind(state, c):
+    """A trap that had called this monster back has no hold on it any more."""
+    for player in range(2):
+        for zone in range(5):
+            e = state.spells[player, zone]
+            if e != NOBODY and state.cards[e].bound_to == c:
+                state.cards[e].bound_to = NOBODY
 
 
 @rule
