@@ -3,7 +3,8 @@
 import numpy as np
 
 from ludus.games.duel.frames import (
-    BATTLE_COMMAND, CHOOSE_TARGETS, CONTINUOUS_PHASE, PAY_COST, PHASE_EVENT, PICK_MATERIALS, SPECIAL_SUMMON_RULE,
+    ADD_CHAIN, BATTLE_COMMAND, CHOOSE_TARGETS, CONTINUOUS_PHASE, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT,
+    PICK_MATERIALS, SET_MONSTER, SET_SPELL, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE,
 )  # fmt: skip
 from ludus.games.duel.layout import on_table
 from ludus.games.duel.pieces import word_table
@@ -34,7 +35,7 @@ ANSWERS = (
 SHORTER = {"special summon": "special", "flip summon": "flip", "attack directly": "direct"}
 QUESTIONS = (
     "", "What will you do?", "Whom do you attack with?", "Will you answer?", "Choose a card", "Choose tributes",
-    "Choose the cards", "Choose levels", "Choose a zone", "Which position?", "Use its effect?", "Yes or no?",
+    "Choose the cards", "Tribute enough levels", "Choose a zone", "Which position?", "Use its effect?", "Yes or no?",
     "Which of these?", "Name a type", "Which effect first?", "Pay with which card?", "Choose a target",
     "Attack which monster?", "Discard down to six cards", "Choose the materials", "Attack directly?",
     "Go on with the attack?", "Pay to keep it?", "Set a card of your hand?", "Summon its copies?",
@@ -45,6 +46,14 @@ QUESTIONS = (
     COPIES, REPLACE,
 ) = range(ANNOUNCE_RACE + 1, len(QUESTIONS))  # fmt: skip
 ANSWER_WORDS, QUESTION_WORDS = word_table(SHORTER.get(answer, answer) for answer in ANSWERS), word_table(QUESTIONS)
+HAPPENINGS = (
+    "", "is being summoned", "is being flip summoned", "is being special summoned", "was summoned", "was flip summoned",
+    "was special summoned", "was turned face-up", "attacks", "is attacked", "was activated", "begins to fight",
+    "fights", "dealt damage", "has fought", "destroyed a monster", "lost its battle", "was destroyed",
+    "went to the graveyard", "was equipped", "was turned",
+)  # fmt: skip
+"""by the bit of an event"""
+HAPPENING_WORDS = word_table(HAPPENINGS)
 CONTINUE_ATTACK, ATTACK_DIRECTLY, USE_REPLACEMENT, HEADS_LINE = 30, 31, 96, 60
 """numbers of the game's own lines"""
 
@@ -140,6 +149,37 @@ def yes_to_what(state, process):
     if process == CONTINUOUS_PHASE:
         return PAY_UPKEEP
     return SET_ONE if state.line == 0 else COPIES
+
+
+@rule
+def subject_of(state):
+    """The card that a question is about, as whoever is asked knows; or NOBODY."""
+    if state.question == 0 or state.about != NOBODY:
+        return state.about + 0
+    frame = state.frames[max(0, state.depth - 1)]
+    process = frame.process
+    if process == NORMAL_SUMMON or process == SET_MONSTER or process == SET_SPELL or process == SPECIAL_SUMMON_RULE:
+        return frame.args[0] + 0
+    if process == SPECIAL_SUMMON:
+        return frame.cards[frame.args[3]] + 0 if frame.args[3] < frame.count else NOBODY + 0
+    if process == ADD_CHAIN:
+        return state.adding.card + 0
+    if state.links and (process == PAY_COST or process == CHOOSE_TARGETS or process == OPERATE):
+        return state.chain[state.links - 1].card + 0
+    return NOBODY + 0
+
+
+@rule
+def happening(state):
+    """What a window is open for: the card that it happened to (or NOBODY), and a row of HAPPENINGS."""
+    for k in range(state.point_count - 1, -1, -1):
+        event = state.point[k]
+        bit = 0
+        while event.code >> bit > 1:
+            bit += 1
+        if event.count > 0 and bit < len(HAPPENINGS):
+            return event.cards[0] + 0, bit
+    return NOBODY + 0, 0
 
 
 @rule

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ludus.games.duel import actions, values
-from ludus.games.duel.asking import ANSWERS, answer_of, question_of
+from ludus.games.duel.asking import ANSWERS, answer_of, question_of, subject_of
 from ludus.games.duel.state import (
     ACTIVATES, ATTACKS, FIELD_ZONE, MOST_ACTIONS, NOBODY, PICKS, PLACES, POSITIONS, REPOSITIONS, SETS_MONSTER,
     SETS_SPELL, SPECIAL_SUMMONS, SUMMONS, UNPICKS,
@@ -35,7 +35,7 @@ BARE = (SUMMONS, SPECIAL_SUMMONS, SETS_MONSTER, SETS_SPELL)
 
 @kernel
 def survey(states, measured, answers):
-    """Attack and defense by zone, what each action is called, and what is asked."""
+    """Attack and defense by zone, what each action is called; and what is asked, about which card."""
     state = states[0]
     for player in range(2):
         for zone in range(7):
@@ -47,7 +47,7 @@ def survey(states, measured, answers):
     for action in range(state.menu_count):
         if state.menu[action] >= 0:
             answers[action] = answer_of(state, state.options[state.menu[action]])
-    return question_of(state)
+    return question_of(state), subject_of(state)
 
 
 class Sight:
@@ -58,7 +58,7 @@ class Sight:
         self.seat = self.asked if seat < 0 else seat
         rows = np.array([state], state.dtype)
         self.measured, self.answers = np.zeros((2, 7, 3), np.int64), np.zeros(MOST_ACTIONS, np.int64)
-        self.question = int(survey(rows if compiling() else as_plain(rows), self.measured, self.answers))
+        self.question, self.subject = survey(rows if compiling() else as_plain(rows), self.measured, self.answers)
 
     def row(self, c: int) -> Card:
         return ROWS[self.state["cards"][c]["code"]]

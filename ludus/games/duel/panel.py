@@ -9,8 +9,9 @@ from ludus.games.duel.pieces import (
     known, word_table, written,
 )  # fmt: skip
 from ludus.games.duel.state import (
-    ACTIVATES, ATTACKS, CARD, CHOOSES, DECLARES, DRAW_PHASE, END, FINISHES, HAND_PILE, MAIN_1, MAIN_2, MOST_ACTIONS,
-    NOBODY, PASSES, PICKS, PLACES, POSITIONS, SAYS_YES, STANDBY, SUM, TO_BATTLE, TO_END, TO_MAIN_2, TRIBUTE, UNPICKS,
+    ACTIVATES, ATTACKS, CARD, CHAIN, CHOOSES, DECLARES, DRAW_PHASE, END, FINISHES, HAND_PILE, MAIN_1, MAIN_2,
+    MOST_ACTIONS, NOBODY, PASSES, PICKS, PLACES, POSITIONS, SAYS_YES, STANDBY, SUM, TO_BATTLE, TO_END, TO_MAIN_2,
+    TRIBUTE, UNPICKS,
 )  # fmt: skip
 from ludus.words import PLAYING, draw, rule
 
@@ -115,19 +116,39 @@ def paint_question(state, canvas, y):
     """What is asked, about which card, and how many are to be chosen."""
     fitted(canvas, PANEL_MIDDLE, y + 8.0, PANEL_WIDTH - 4.0, 15.0, GOLD, asking.QUESTION_WORDS[question_of(state)])
     y += 24.0
-    if state.about != NOBODY and known(state, state.about, state.asked):
-        fitted(canvas, PANEL_MIDDLE, y + 2.0, PANEL_WIDTH - 8.0, 12.0, WHITE, NAMES[state.cards[state.about].code])
-        y += 18.0
-    if (state.question == CARD or state.question == TRIBUTE or state.question == SUM) and state.most > 1:
-        written(canvas, PANEL_LEFT + 30.0, y + 2.0, 11.0, GREY, b"chosen")
-        draw.integer(canvas, PANEL_LEFT + 80.0, y + 2.0, 12.0, WHITE, state.chosen_count)
-        written(canvas, PANEL_LEFT + 94.0, y + 2.0, 11.0, GREY, b"of")
-        draw.integer(canvas, PANEL_LEFT + 116.0, y + 2.0, 12.0, WHITE, state.fewest)
-        if state.most > state.fewest:
-            written(canvas, PANEL_LEFT + 126.0, y + 2.0, 11.0, GREY, b"to")
-            draw.integer(canvas, PANEL_LEFT + 146.0, y + 2.0, 12.0, WHITE, state.most)
+    c = asking.subject_of(state)
+    bit = 0
+    if state.question == CHAIN and state.links == 0:
+        c, bit = asking.happening(state)
+    if c != NOBODY and known(state, c, state.asked):
+        fitted(canvas, PANEL_MIDDLE, y + 2.0, PANEL_WIDTH - 8.0, 12.0, WHITE, NAMES[state.cards[c].code])
+        y += 16.0
+        if bit:
+            draw.text(canvas, PANEL_MIDDLE, y + 2.0, 11.0, GREY, asking.HAPPENING_WORDS[bit])
+            y += 16.0
+    if state.question == SUM or ((state.question == CARD or state.question == TRIBUTE) and state.most > 1):
+        paint_count(state, canvas, y)
         y += 18.0
     return y
+
+
+@rule
+def paint_count(state, canvas, y):
+    """How many cards, or levels, were chosen of how many."""
+    got = int(state.chosen_count)
+    goal = int(state.fewest)
+    if state.question == SUM:
+        goal = int(state.goal)
+        got = 0
+        for k in range(state.chosen_count):
+            got += state.options[state.chosen[k]].value
+    written(canvas, PANEL_LEFT + 30.0, y + 2.0, 11.0, GREY, b"chosen")
+    draw.integer(canvas, PANEL_LEFT + 80.0, y + 2.0, 12.0, WHITE, got)
+    written(canvas, PANEL_LEFT + 94.0, y + 2.0, 11.0, GREY, b"of")
+    draw.integer(canvas, PANEL_LEFT + 116.0, y + 2.0, 12.0, WHITE, goal)
+    if state.question != SUM and state.most > state.fewest:
+        written(canvas, PANEL_LEFT + 126.0, y + 2.0, 11.0, GREY, b"to")
+        draw.integer(canvas, PANEL_LEFT + 146.0, y + 2.0, 12.0, WHITE, state.most)
 
 
 @rule
@@ -229,9 +250,10 @@ def paint_row(state, canvas, action, y, tall):
 def paint_says(state, canvas, seat, y, bottom):
     """What cards do: the one that is asked about, the newest of the chain, those that can be used, the hand."""
     first = NOBODY + 0
-    if state.about != NOBODY and state.question != 0 and known(state, state.about, seat):
-        first = SAME[state.cards[state.about].code]
-        y = paint_say(canvas, y, bottom, first, state.asked == seat)
+    c = asking.subject_of(state) if is_asked(state, seat) else NOBODY + 0
+    if c != NOBODY and known(state, c, seat):
+        first = SAME[state.cards[c].code]
+        y = paint_say(canvas, y, bottom, first, True)
     elif state.links:
         first = SAME[state.chain[state.links - 1].code]
         y = paint_say(canvas, y, bottom, first, False)

@@ -19,7 +19,7 @@ from ludus.words import draw, rule
 FELT, OTHER_FELT, RIM, PANEL, BOX, ZONE, INK = 0x16253C, 0x241F38, 0x0E1726, 0x1B2433, 0x0E141E, 0x2C3E5C, 0x181410
 WHITE, GREY, GOLD, RED, GREEN, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x4FD0E0
 BACK, BACK_INSIDE, BACK_EYE = 0x6B4226, 0x8A5A34, 0x3E2414
-EXTRA_BACK = 0x5A3F7A
+EXTRA_BACK, THREAD = 0x5A3F7A, 0xB8923C
 NORMAL, EFFECT, RITUAL, FUSION, SYNCHRO, XYZ, LINK, TOKEN, SPELL, TRAP = range(10)
 KIND_BITS = (w.TRAP, w.SPELL, w.TOKEN, w.LINK, w.XYZ, w.SYNCHRO, w.FUSION, w.RITUAL, w.NORMAL, 0)
 KIND_OF_BIT = (TRAP, SPELL, TOKEN, LINK, XYZ, SYNCHRO, FUSION, RITUAL, NORMAL, EFFECT)
@@ -46,10 +46,10 @@ def word_table(words: Iterable[str]) -> np.ndarray:
     return table
 
 
-def parted(name: str) -> tuple[str, ...]:
+def parted(name: str, most: int) -> tuple[str, ...]:
     """A name in one to three lines, as even as its words allow."""
     words = name.split() or [""]
-    lines = 1 if len(name) <= 10 else 2 if len(name) <= 22 else 3
+    lines = min(most, 1 if len(name) <= 10 else 2 if len(name) <= 22 else 3)
     cuts = combinations(range(1, len(words)), min(lines, len(words)) - 1)
     ways = ([" ".join(words[a:b]) for a, b in zip((0, *cut), (*cut, len(words)), strict=True)] for cut in cuts)
     return tuple(min(ways, key=lambda way: max(map(len, way))))
@@ -81,12 +81,15 @@ def says(card: Card) -> str:
     return "; ".join(line for line in (card.says, *(effect.says for effect in card.effects)) if line)
 
 
-PARTED = [parted(card.name) for card in ROWS]
+PARTED = [parted(card.name, 3) for card in ROWS]
+PAIRED = [parted(card.name, 2) for card in ROWS]
 SAID = [textwrap.wrap(says(card), WRAPPED_AT)[:LINES] for card in ROWS]
 NAMES = word_table(card.name for card in ROWS)
 NAME_LINES = np.stack([word_table((*lines, "", "")[:3]) for lines in PARTED])
 NAME_COUNTS = np.array([len(lines) for lines in PARTED])
 LONGEST_LINES = np.array([max(map(len, lines)) for lines in PARTED])
+PAIR_LINES = np.stack([word_table((*lines, "")[:2]) for lines in PAIRED])
+LONGEST_PAIRS = np.array([max(map(len, lines)) for lines in PAIRED])
 SAYS = np.stack([word_table((*lines, *[""] * LINES)[:LINES]) for lines in SAID])
 SAY_COUNTS = np.array([len(lines) for lines in SAID])
 KINDS = np.array([kind_of(card) for card in ROWS])
@@ -142,6 +145,14 @@ def paint_name(canvas, x, y, width, size, color, code):
     for line in range(count):
         draw.text(canvas, x, y + (fit + 1.0) * line, fit, color, NAME_LINES[code, line])
     return y + (fit + 1.0) * count
+
+
+@rule
+def paint_wide_name(canvas, x, y, width, size, color, code):
+    """A card's name in two lines at most, for cards that lie on their side."""
+    fit = min(size, width / (LETTER_WIDTH * LONGEST_PAIRS[code]))
+    for line in range(min(2, int(NAME_COUNTS[code]))):
+        draw.text(canvas, x, y + (size + 1.0) * line, fit, color, PAIR_LINES[code, line])
 
 
 @rule
@@ -206,7 +217,7 @@ def paint_monster(state, canvas, x, y, width, height, c):
         if kind != LINK:
             draw.integer(canvas, middle, y + 77.0, 10.0, compared(defense, row.defense), defense)
         return
-    paint_name(canvas, middle, name_at, width - 8.0, 8.8, INKS[kind], code)
+    paint_wide_name(canvas, middle, name_at, width - 8.0, 9.5, INKS[kind], code)
     paint_level(canvas, x + 10.0, y + 33.0, 66.0, code, kind)
     plate(canvas, x + 4.0, y + 39.0, width - 8.0, height - 43.0)
     draw.integer(canvas, x + 0.4 * width, y + 48.5, 17.0, compared(defense, row.defense), defense)

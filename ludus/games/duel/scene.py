@@ -9,7 +9,8 @@ from ludus.games.duel.layout import (
     HAND_WIDTH, HEIGHT, LEFT, MIDDLE_Y, MONSTER_LONG, RIGHT, SPELL_HEIGHT, SPELL_WIDTH, WIDTH, size_of, spot, spot_of,
 )  # fmt: skip
 from ludus.games.duel.pieces import (
-    BACK, BOX, CYAN, EXTRA_BACK, FELT, GOLD, GREEN, GREY, INK, KINDS, LINK, OTHER_FELT, PANEL, RED, RIM, WHITE, ZONE,
+    BACK, BOX, CYAN, EXTRA_BACK, FELT, GOLD, GREEN, GREY, INK, KINDS, LINK, OTHER_FELT, PANEL, RED, RIM, THREAD,
+    WHITE, ZONE,
     badge, button, fitted, framed, known, paint_back, paint_body, paint_hidden, paint_in_hand, paint_monster,
     paint_named, paint_spell,
 )  # fmt: skip
@@ -81,7 +82,7 @@ def paint_equips(state, canvas, seat):
             if c != NOBODY and state.cards[c].equipped_to != NOBODY:
                 x, y = spot_of(state, c, seat)
                 to_x, to_y = spot_of(state, state.cards[c].equipped_to, seat)
-                draw.line(canvas, x, y, to_x, to_y, 3.0, GOLD)
+                draw.line(canvas, x, y, to_x, to_y, 2.5, THREAD)
 
 
 @rule
@@ -138,6 +139,8 @@ def border(state, c, seat):
     if is_asked(state, seat):
         if actions_on(state, c):
             return GOLD
+        if c == asking.subject_of(state):
+            return CYAN
         for k in range(state.chosen_count):
             if state.options[state.chosen[k]].card == c and state.options[state.chosen[k]].kind == PICKS:
                 return GREEN

@@ -133,7 +133,7 @@ def _question(sight: Sight) -> list[str]:
         return []
     if sight.seat != sight.asked:
         return ["the opponent decides"]
-    about = int(state["about"])
+    about = int(sight.subject)
     subject = f" ({sight.name(about)}: {says(sight.row(about)) or 'no effect'})" if about and sight.knows(about) else ""
     moves = [f"  {number} {move}" for number, move in enumerate(sight.moves(), start=1)]
     return [f"{QUESTIONS[sight.question]}{subject}", *moves, *_explained(sight)]
