@@ -69,8 +69,7 @@ def deal(state):
     choose_deck(state, state.deck1)
     choose_deck(state, state.deck2)
     last = lay_out(state, 0, state.deck1, 0)
-    last = lay_out(state, 1, state.deck2, last)
-    state.stamps = last
+    state.stamps = lay_out(state, 1, state.deck2, last)
     for player in range(2):
         shuffle_deck(state, player)
     machine.begin(state, state.opening)
@@ -136,9 +135,11 @@ def draw_extra(state, deck):
 @rule
 def lay_out(state, player, deck, number):
     """Make a card of every row of a deck, numbered from the next number on; the last number."""
+    state.first_card[player] = number + 1
     for k in range(MOST_IN_DECK):
         if deck[k]:
             number += 1
+            state.codes[number] = deck[k]
             card = state.cards[number]
             main = k < MOST_IN_MAIN
             pile = DECK_PILE if main else EXTRA_PILE

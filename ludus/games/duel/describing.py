@@ -165,8 +165,8 @@ def row_of(state, seat, c):
         for pile in range(5):
             row += state.sizes[seat, pile]
     if place == DECK:
-        for other in range(above):
-            row += state.cards[other].place == DECK and state.cards[other].controller == player
+        for k in range(state.sizes[player, DECK_PILE]):
+            row += state.piles[player, DECK_PILE, k] < above
         return row
     row += state.sizes[player, DECK_PILE]
     if place == HAND:

@@ -27,10 +27,18 @@ def redeal(state, seat):
             for _ in range(TRIES):
                 other = 1 + below(state, MOST_CARDS - 1)
                 if is_hidden(state, seat, other) and not in_use(state, other) and may_swap(state, c, other):
-                    code = state.cards[c].code
-                    state.cards[c].code = state.cards[other].code
-                    state.cards[other].code = code
+                    swap(state, c, other)
                     break
+
+
+@rule
+def swap(state, c, other):
+    """Let two cards change what is printed on them."""
+    code = state.cards[c].code
+    state.cards[c].code = state.cards[other].code
+    state.cards[other].code = code
+    state.codes[c] = state.cards[c].code
+    state.codes[other] = code
 
 
 @rule

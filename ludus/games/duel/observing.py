@@ -10,10 +10,11 @@ import numpy as np
 from ludus.games.duel import describing, values
 from ludus.games.duel.describing import POSITION_IDS
 from ludus.games.duel.state import (
-    BANISHED_PILE, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, MOST_ACTIONS, MOST_CARDS, MOST_HISTORY, NOBODY,
+    BANISHED_PILE, BEING_SUMMONED, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, MOST_ACTIONS, MOST_CARDS, MOST_HISTORY,
+    NOBODY,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, ROWS
-from ludus.games.duel.tables.words import COPIES_EQUIP, DECK, DOWN, EQUIP, LINK, MONSTER, SPELL, UP
+from ludus.games.duel.tables import CARDS, CHANGES, ROWS
+from ludus.games.duel.tables.words import COPIES_EQUIP, DOWN, EQUIP, LINK, MONSTER, SPELL, UP
 from ludus.words import PLAYING, rule, u8, within
 
 SHOWN, CARD_COLUMNS, GLOBAL_COLUMNS, MASK_COLUMNS = MOST_CARDS - 1, 41, 23, 14
@@ -29,7 +30,7 @@ IN_DECK, IN_HAND, ON_MZONE, ON_SZONE, IN_GRAVE, IS_BANISHED, IN_EXTRA = range(1,
 FACE_UP, FACE_DOWN = 5, 7
 """positions, where there is neither attack nor defense"""
 TYPE_BITS = tuple(1 << bit for bit in range(27) if bit not in (3, 15))
-MOST_COUNTERS, MOST_TURN, MOST_LIFE = 15, 16, 65535
+MOST_COUNTERS, MOST_TURN, MOST_LIFE, ZONES = 15, 16, 65535, 13
 
 
 def _look(row, card):
@@ -52,37 +53,67 @@ def observe(state, seat, out):
     for row in range(SHOWN):
         for column in range(MASK_COLUMNS):
             out.mask_[row, column] = 0
-    changing = values_change(state)
-    row = see_side(state, seat, seat, True, changing, out, 0)
-    see_side(state, seat, 1 - seat, state.oppo_info != 0, changing, out, row)
+    sources = changing_cards(state)
+    row = see_side(state, seat, seat, True, sources, out, 0)
+    see_side(state, seat, 1 - seat, state.oppo_info != 0, sources, out, row)
     see_numbers(state, seat, out)
     see_actions(state, seat, out)
     describing.see_history(state, seat, out.h_actions_)
 
 
 @rule
-def values_change(state):
-    """Whether a card on the field may change attack or defense of monsters."""
+def changing_cards(state):
+    """The zones of cards that change attack or defense of monsters now, a bit each: 7 of monsters, 6 of spells, and as
+    many of the other player."""
+    found = 0
     for player in range(2):
         for zone in range(7):
-            row = CARDS[state.cards[state.monsters[player, zone]].code]
-            if row.changes or row.traits & COPIES_EQUIP:
-                return True
+            c = state.monsters[player, zone]
+            if c != NOBODY and CARDS[state.cards[c].code].changes and values.works(state, c):
+                found |= 1 << (ZONES * player + zone)
         for zone in range(6):
-            if CARDS[state.cards[state.spells[player, zone]].code].changes:
-                return True
-    return False
+            c = state.spells[player, zone]
+            if c != NOBODY and changes_others(CARDS[state.cards[c].code]) and values.works(state, c):
+                found |= 1 << (ZONES * player + 7 + zone)
+    return found
 
 
 @rule
-def see_side(state, seat, player, is_open, changing, out, row):
+def changes_others(row):
+    """Whether a card among the spells changes monsters; a monster that serves as an equip card does not."""
+    return row.changes and row.types & MONSTER == 0
+
+
+@rule
+def changes_of(state, c, sources):
+    """What the cards in these zones add to a monster's attack and to its defense."""
+    attack = 0
+    defense = 0
+    place = 0
+    while sources >> place:
+        if sources >> place & 1:
+            zone = place % ZONES
+            source = state.monsters[place // ZONES, zone] if zone < 7 else state.spells[place // ZONES, zone - 7]
+            row = CARDS[state.cards[source].code]
+            for number in range(row.first_change, row.first_change + row.changes):
+                change = CHANGES[number]
+                if values.concerns(state, change, source, c):
+                    times = values.counted(state, change.per, source)
+                    attack += change.attack * times
+                    defense += change.defense * times
+        place += 1
+    return attack, defense
+
+
+@rule
+def see_side(state, seat, player, is_open, sources, out, row):
     """One player's cards, from this row on; the row after them."""
     row = see_deck(state, seat, player, is_open, out, row)
     row = see_pile(state, seat, player, HAND_PILE, IN_HAND, is_open, out, row)
     for zone in range(7):
         c = state.monsters[player, zone]
         if c != NOBODY:
-            row = see_monster(state, seat, c, zone, is_open, changing, out, row)
+            row = see_monster(state, seat, c, zone, is_open, sources, out, row)
     for zone in range(6):
         c = state.spells[player, zone]
         if c != NOBODY:
@@ -96,47 +127,55 @@ def see_side(state, seat, player, is_open, changing, out, row):
 @rule
 def see_deck(state, seat, player, is_open, out, row):
     """A deck in the order of card numbers: its own order is nobody's to know."""
-    count = state.sizes[player, DECK_PILE]
-    last = row + count
     if not is_open:
-        for k in range(row, last):
-            out.cards_[k, LOCATION] = IN_DECK
-            out.cards_[k, CONTROLLER] = 1
-        return last
-    c = 1
-    while row < last:
-        card = state.cards[c]
-        if card.place == DECK and card.controller == player:
-            see_card(card.code, out, row)
+        return see_hidden(state, player, DECK_PILE, IN_DECK, out, row)
+    first = state.first_card[player]
+    numbers = np.int64(0)
+    for k in range(state.sizes[player, DECK_PILE]):
+        numbers |= np.int64(1) << np.int64(state.piles[player, DECK_PILE, k] - first)
+    c = first
+    while numbers:
+        if numbers & 1:
+            see_card(state.codes[c], out, row)
             out.cards_[row, LOCATION] = IN_DECK
             out.cards_[row, POSITION] = FACE_DOWN
             out.cards_[row, CONTROLLER] = player != seat
             if state.oppo_info:
                 see_mask(out, row, player == seat, False)
             row += 1
+        numbers >>= 1
         c += 1
+    return row
+
+
+@rule
+def see_hidden(state, player, pile, location, out, row):
+    """Cards of which only the place is known."""
+    last = row + state.sizes[player, pile]
+    for k in range(row, last):
+        out.cards_[k, LOCATION] = location
+        out.cards_[k, CONTROLLER] = 1
     return last
 
 
 @rule
 def see_pile(state, seat, player, pile, location, is_open, out, row):
-    count = state.sizes[player, pile]
+    """Cards of a pile; only banished ones may lie in either way."""
     if not is_open:
-        for k in range(row, row + count):
-            out.cards_[k, LOCATION] = location
-            out.cards_[k, CONTROLLER] = 1
-        return row + count
-    for k in range(count):
-        card = state.cards[state.piles[player, pile, k]]
-        down = card.position & DOWN != 0
-        seen = player == seat or (not down and location != IN_HAND)
+        return see_hidden(state, player, pile, location, out, row)
+    for k in range(state.sizes[player, pile]):
+        c = state.piles[player, pile, k]
+        down = location != IN_GRAVE
+        if location == IS_BANISHED:
+            down = state.cards[c].position & DOWN != 0
+        seen = player == seat or not down
         if seen or state.oppo_info:
-            see_card(card.code, out, row)
+            see_card(state.codes[c], out, row)
         out.cards_[row, LOCATION] = location
         out.cards_[row, CONTROLLER] = player != seat
         if location == IN_GRAVE:
             out.cards_[row, SEQUENCE] = k + 1
-        out.cards_[row, POSITION] = FACE_DOWN if down else FACE_UP if location < IN_EXTRA else 0
+        out.cards_[row, POSITION] = FACE_DOWN if down else FACE_UP
         if state.oppo_info:
             see_mask(out, row, seen, location == IS_BANISHED)
         row += 1
@@ -174,18 +213,13 @@ def see_lying(state, seat, c, location, zone, out, row):
 
 
 @rule
-def see_monster(state, seat, c, zone, is_open, changing, out, row):
+def see_monster(state, seat, c, zone, is_open, sources, out, row):
     """A monster, and what lies below it; the row after them."""
     card = state.cards[c]
     seen = card.controller == seat or card.position & UP != 0
     if seen or is_open:
         see_card(card.code, out, row)
-        if changing:
-            write_number(out, row, ATTACK, values.attack(state, c))
-            write_number(out, row, DEFENSE, values.defense(state, c))
-        elif card.attack_up or card.calculation_up or card.defense_up or card.swapped:
-            write_number(out, row, ATTACK, values.base_attack(state, c) + card.attack_up + card.calculation_up)
-            write_number(out, row, DEFENSE, values.base_defense(state, c) + card.defense_up)
+        see_strength(state, c, sources, out, row)
         out.cards_[row, COUNTERS] = min(card.counters, MOST_COUNTERS)
         out.cards_[row, NEGATED] = card.negated != 0
     see_lying(state, seat, c, ON_MZONE, zone, out, row)
@@ -203,6 +237,24 @@ def see_monster(state, seat, c, zone, is_open, changing, out, row):
             see_mask(out, row, True, True)
         row += 1
     return row
+
+
+@rule
+def see_strength(state, c, sources, out, row):
+    """Attack and defense, where they are not as printed; for most monsters without looking at the whole field."""
+    card = state.cards[c]
+    if CARDS[card.code].traits & COPIES_EQUIP:
+        write_number(out, row, ATTACK, values.attack(state, c))
+        write_number(out, row, DEFENSE, values.defense(state, c))
+        return
+    if card.position & UP == 0 or card.status & BEING_SUMMONED:
+        sources = 0
+    if sources or card.attack_up or card.calculation_up or card.defense_up or card.swapped:
+        attack, defense = changes_of(state, c, sources)
+        raised = card.attack_up + card.calculation_up + attack
+        write_number(out, row, ATTACK, values.base_attack(state, c) + raised)
+        if CARDS[card.code].types & LINK == 0:
+            write_number(out, row, DEFENSE, values.base_defense(state, c) + card.defense_up + defense)
 
 
 @rule

@@ -87,7 +87,7 @@ STATE = record(
     fed=i16, fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32,
     page=i16, unrolled=i16, chosen_count=i16, chosen=(i16, MOST_OPTIONS),
     history_count=(i16, 2), history=(u8, (2, MOST_HISTORY, 14)), history_turn=(i16, (2, MOST_HISTORY)),
-    first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS),
+    first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS), first_card=(i16, 2), codes=(i16, MOST_CARDS),
 )  # fmt: skip
 
 assert words.EXTRA == 64
