@@ -1,4 +1,4 @@
-"""`ludus duel`: decks to look at, to check and to make."""
+"""`ludus duel`: decks to look at, to check and to make; recorded duels to hold the rules against."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 import tyro
 
-from ludus.cli.application import app, print_json
+from ludus.cli.application import app, print_json, progress_bar
 from ludus.types import LudusError
 
 
 @app.command
 def duel(
-    tool: Annotated[Literal["decks", "deck", "random"], tyro.conf.Positional],
+    tool: Annotated[Literal["decks", "deck", "random", "check"], tyro.conf.Positional],
     items: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
     /,
     seed: int = 0,
@@ -20,11 +20,12 @@ def duel(
     out: str = "",
     json: bool = False,
 ) -> None:
-    """Tools for duelists: the decks that come with the game, what a deck holds, and random decks.
+    """Tools for duelists: the decks that come with the game, what a deck holds, random decks, and recorded duels.
 
     Args:
-        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one.
-        items: The name of a deck, or a .ydk file.
+        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one, `check`
+            replays recorded duels of the real engine, decision by decision, and tells where ours goes another way.
+        items: The name of a deck, a .ydk file, or a file of recorded duels.
         seed: Of a random deck; the same seed makes the same deck.
         stage: Of a random deck: 1 normal monsters, 2 with simple spells, 3 starter cards, 4 Goat cards, 5 all cards.
         out: The .ydk file that a random deck is written to; without it, the deck is printed.
@@ -35,6 +36,8 @@ def duel(
         _decks(json)
     elif tool == "deck":
         _deck(_one(tool, items, "the name of a deck or a .ydk file"), json)
+    elif tool == "check":
+        _check(_one(tool, items, "a file of recorded duels"), json)
     else:
         _none(tool, items)
         _random(seed, stage, out, json)
@@ -83,3 +86,19 @@ def _random(seed: int, stage: int, out: str, as_json: bool) -> None:
         print(f"a deck of {len(deck.main)} cards and {len(deck.extra)} in the extra deck is in {out}")
     else:
         print(decks.ydk_text(deck), end="")
+
+
+def _check(file: str, as_json: bool) -> None:
+    import pathlib
+
+    from ludus.duel import checking, golden
+
+    duels = list(golden.read(pathlib.Path(file)))
+    with progress_bar() as tell:
+        found = checking.check(duels, tell)
+    if as_json:
+        print_json(checking.as_json(found))
+    else:
+        print(checking.table(found))
+    if found.differences:
+        raise SystemExit(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import pathlib
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from ludus.duel import engine
 from ludus.games.duel import state as words
 from ludus.games.duel.tables import EFFECTS, ROW_OF, ROWS
 from ludus.games.duel.tables.words import LINK, NO_TEXT, SYSTEM
+from ludus.games.duel.text import text
 from ludus.types import LudusError
 
 KINDS = {
@@ -22,6 +24,7 @@ KINDS = {
     words.SETS_SPELL: "sset", words.TO_BATTLE: "bp", words.TO_END: "ep", words.TO_MAIN_2: "m2", words.PASSES: "pass",
     words.PICKS: "sel", words.UNPICKS: "unsel", words.FINISHES: "finish", words.CANCELS: "cancel", words.SAYS_NO: "no", words.SAYS_YES: "yes",
 }  # fmt: skip
+OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 CODES = [card.code for card in ROWS]
 Columns = dict[str, list[Any]]
 
@@ -46,17 +49,19 @@ class Difference(NamedTuple):
     what: str
     ours: Any
     theirs: Any
+    position: str = ""
+    """how it stood there, drawn for people"""
 
 
 def read(path: pathlib.Path) -> Iterator[dict[str, Any]]:
     """The duels of a file, one a line, compressed or not."""
     try:
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        with OPENERS.get(path.suffix, open)(path, "rt") as lines:
             for line in lines:
                 yield json.loads(line)
     except OSError as error:
         raise LudusError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise LudusError(f"{path} does not hold recorded duels, one JSON object a line: {error}") from error
 
 
@@ -70,12 +75,12 @@ def replay(duel: dict[str, Any]) -> tuple[int, Difference | None]:
     for number, decision in enumerate(decisions):
         found = compare(game, decision)
         if found:
-            return number, Difference(duel["id"], duel["stage"], number, *found)
+            return number, Difference(duel["id"], duel["stage"], number, *found, text(game.state))
         following = decisions[number + 1] if number + 1 < len(decisions) else duel["end"]
         game.feed(random_of(following))
         game.answer(chosen(game, decision))
     found = compare_end(game, duel["end"])
-    return len(decisions), Difference(duel["id"], duel["stage"], len(decisions), *found) if found else None
+    return len(decisions), Difference(duel["id"], duel["stage"], len(decisions), *found, text(game.state)) if found else None
 
 
 def random_of(decision: dict[str, Any]) -> list[int]:

@@ -12,14 +12,19 @@ from ludus.games.duel.operations import simple
 from ludus.games.duel.operations_summon import summoning_effect
 from ludus.games.duel.paying import paying, targeting
 from ludus.games.duel.proceeding import proceeding
-from ludus.games.duel.settling import adjusting
-from ludus.games.duel.state import NO_QUESTION
+from ludus.games.duel.settling import DRAWN_DUEL, adjusting
+from ludus.games.duel.state import MOST_FRAMES, NO_QUESTION
 from ludus.games.duel.summoning import flip_summoning, normal_summoning, setting_monster, setting_spell, special_summoning
 from ludus.games.duel.tables import EFFECTS
 from ludus.games.duel.tables.words import ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, GOYO, METAMORPHOSIS, RECRUIT, RITUAL_SUMMON, SNATCH, SWAP_CONTROL, TAKE_CONTROL, TOKENS
 from ludus.games.duel.turn import commanding, turning
 from ludus.games.duel.windows import phase_event, point_event, quick_effect
-from ludus.words import PLAYING, rule
+from ludus.words import OVER, PLAYING, rule
+
+MOST_STEPS = 20_000
+"""pieces of work between two questions"""
+DEEPEST = MOST_FRAMES - 4
+"""how deep work may call other work: rules that try something out use the frames above"""
 
 
 @rule
@@ -41,8 +46,14 @@ def operating(state, frame):
 
 @rule
 def run(state):
-    """Work on the process on top of the stack, again and again."""
+    """Work on the process on top of the stack, again and again; a duel that goes round in circles is a draw."""
+    steps = 0
     while state.question == NO_QUESTION and state.status == PLAYING:
+        steps += 1
+        if steps > MOST_STEPS or state.depth > DEEPEST:
+            state.winner = DRAWN_DUEL
+            state.status = OVER
+            return
         frame = state.frames[state.depth - 1]
         process = frame.process
         if process == ADJUST:

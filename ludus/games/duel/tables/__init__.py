@@ -5,12 +5,31 @@ A card is known inside by its row; row 0 is no card. Its effects are rows `first
 
 from __future__ import annotations
 
+import importlib.util
+import os
+
 from ludus.games.duel.tables import extra, monsters, spells, traps
 from ludus.games.duel.tables.words import Card, Effect, Filter
+from ludus.types import LudusError
 from ludus.words import i16, i32, i64
 from ludus.words.rows import table
 
-ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS)
+
+
+def _brought() -> tuple[Card, ...]:
+    """The rows of a file of the user's own, named by LUDUS_CARDS."""
+    path = os.environ.get("LUDUS_CARDS")
+    if not path:
+        return ()
+    found = importlib.util.spec_from_file_location("ludus_cards", path)
+    if found is None or found.loader is None or not os.path.exists(path):
+        raise LudusError(f'LUDUS_CARDS names "{path}", which is no Python file with ROWS of cards')
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return tuple(module.ROWS)
+
+
+ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS, *_brought())
 ROW_OF = {card.code: row for row, card in enumerate(ROWS)}
 """the row of a card's public number"""
 EFFECT_ROWS: list[Effect] = [effect for card in ROWS for effect in card.effects]
