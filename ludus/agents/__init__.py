@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from ludus.games import split_name
 from ludus.types import Decision, LudusError, Spec, Step
 
-KINDS = ("perfect", "expert", "greedy", "scripted", "random")
-"""from the strongest kind to the one that every game has"""
+KINDS = ("perfect", "expert", "greedy", "scripted", "random", "first")
+"""from the strongest to the weakest; every game has `random`"""
 SHIPPED = pathlib.Path(__file__).with_name("shipped")
 SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
 
