@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
 
-.PHONY: setup studio demo train test check format pictures screenshots bench bench-peers soak clean
+.PHONY: setup real-core studio demo train test check format pictures screenshots bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -13,6 +13,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,outsiders]'
 	@touch $(STAMP)
+
+real-core:  ## the real duel engine for the tests: npm's ocgcore-wasm, in .npm
+	npm install --prefix .npm --no-save --no-package-lock --no-audit --no-fund --loglevel=error ocgcore-wasm@0.1.2
 
 studio: setup  ## the workshop in the browser: watch agents learn, take the wheel, play against them
 	$(BIN)/ludus studio
