@@ -7,7 +7,7 @@ from ludus.games.duel.state import (
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, ALWAYS_IN_DAMAGE_STEP, BEFORE_CALCULATION, BOTTOMLESS, CYLINDER, DESTROY_ATTACKER, DESTROY_THREE, DETACH, DISCARD, DON_ZALOOG,
+    ACTIVATE, ALWAYS_IN_DAMAGE_STEP, BEFORE_CALCULATION, BOTTOMLESS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_THREE, DETACH, DISCARD, DON_ZALOOG,
     DRAINING, ENEMY_CONTROLLER, FIELD, FLUTE, FREE, FUSION, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, HAND, IGNITION, IN_CALCULATION, LINK,
     METAMORPHOSIS, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, ONCE_A_BATTLE, ONCE_A_TURN, ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK,
     OFTEN, PAY, QUICK, QUICKPLAY, RECRUIT, REMOVE_COUNTER, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RING, RUIN, SPELL,
@@ -295,6 +295,10 @@ def possible(state, link, effect):
         return state.sizes[1 - player, HAND_PILE] > 0 or state.sizes[1 - player, DECK_PILE] >= 2
     if do == DESTROY_THREE:
         return count_matching(state, OTHER_MONSTERS, 0, c, player, True) >= 1
+    if do == DESTROY_ALL:
+        return count_matching(state, effect.a, effect.which, c, player, False) > 0
+    if do == RUIN:
+        return state.cards[state.attacker].controller != player and has_attacker(state, 1 - player)
     if do == RING:
         return count_ring(state, player) > 0
     if do == ADD_COUNTER:
@@ -331,6 +335,16 @@ def can_take_enemy(state, player):
 
 
 @rule
+def has_attacker(state, player):
+    """Whether a player has a monster in face-up attack position."""
+    for zone in range(7):
+        c = state.monsters[player, zone]
+        if c != NOBODY and state.cards[c].position == UP_ATTACK:
+            return True
+    return False
+
+
+@rule
 def falls(state, c, player):
     """Whether a trap hole would take a monster that was just summoned."""
     card = state.cards[c]
@@ -340,7 +354,7 @@ def falls(state, c, player):
 @rule
 def sinks(state, c, player):
     card = state.cards[c]
-    return card.place == MZONE and is_up(state, c) and attack(state, c) >= 1500 and card.controller != player
+    return card.place == MZONE and is_up(state, c) and attack(state, c) >= 1500
 
 
 @rule

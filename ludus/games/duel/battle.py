@@ -10,12 +10,12 @@ from ludus.games.duel.state import (
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    ATTACK, ATTACKED, ATTACKS_ALL, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLED, BINDS_LEVELS, BINDS_OTHERS, BINDS_STRONG, DESTROYED, DOWN, FLIP, FREEZES,
+    ATTACK, ATTACKED, ATTACKS_ALL, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLED, BINDS_OTHERS, BINDS_STRONG, DESTROYED, DOWN, FLIP,
     GRAVE, IN_ATTACK, IS_TOON, LEADS_WARRIORS, MZONE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, PIERCES, PRE_CALCULATION, BATTLE_START, REFLECTS_DAMAGE,
     SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, TOON, UP, UP_ATTACK, UP_DEFENSE, WARRIOR,
 )  # fmt: skip
 from ludus.games.duel.turn import GO_TO_END, offer_activations
-from ludus.games.duel.values import attack, defense, equip_of, has, has_level, level, on_side, somewhere, traits_of, works
+from ludus.games.duel.values import attack, defense, equip_of, has, held_back, on_side, somewhere, traits_of, works
 from ludus.games.duel.windows import ask_fast, open_window, phase_window, solve, start_link
 from ludus.games.duel.zones import is_up, monsters_of
 from ludus.words import rule
@@ -110,18 +110,9 @@ def can_attack(state, c, player):
         return False
     if has(state, c, IS_TOON) and (card.status & SPECIAL_NOW or state.life[player] < TOON_FEE):
         return False
-    if somewhere(state, BINDS_LEVELS) and has_level(state, c) and level(state, c) >= 4:
-        return False
     if somewhere(state, BINDS_STRONG) and attack(state, c) >= 1500:
         return False
-    if on_side(state, 1 - player, BINDS_OTHERS):
-        return False
-    for side in range(2):
-        for zone in range(7):
-            other = state.monsters[side, zone]
-            if other != NOBODY and other != c and has(state, other, FREEZES):
-                return False
-    return True
+    return not held_back(state, c) and not on_side(state, 1 - player, BINDS_OTHERS)
 
 
 @rule

@@ -14,9 +14,9 @@ from ludus.games.duel.state import (
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, ON_FIELD, STAYS_ON_FIELD, SZONE, UP,
+    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, ON_FIELD, STAYS_ON_FIELD, SZONE, TRAP, UP,
 )  # fmt: skip
-from ludus.games.duel.values import has, negated
+from ludus.games.duel.values import has, negated, traps_negated
 from ludus.games.duel.windows import open_window
 from ludus.games.duel.zones import free_spell_zones, is_up, move, new_stamp
 from ludus.words import rule
@@ -145,6 +145,8 @@ def announce(state):
 def is_disabled(state, link):
     """Whether a link's effect was negated, or its card is."""
     if link.flags & LINK_DISABLED:
+        return True
+    if link.place == SZONE and CARDS[link.code].types & TRAP and traps_negated(state, link.card):
         return True
     return is_same(state, link) and negated(state, link.card)
 

@@ -169,7 +169,7 @@ def situation(state, link, effect):
     if which == RITUAL_POSSIBLE:
         return can_ritual(state, player, c)
     if which == SWAP_POSSIBLE:
-        return monsters_of(state, 0) > 0 and monsters_of(state, 1) > 0
+        return swappable(state, 0) and swappable(state, 1)
     if which == NOT_ATTACKED_YET:
         return state.cards[c].attacks == 0
     if which == DESTROYED_BY_BATTLE_OR_EFFECT:
@@ -183,6 +183,20 @@ def someone_has_hand(state, c, player):
     own = state.sizes[player, HAND_PILE] - (1 if state.cards[c].place == HAND else 0)
     other = state.sizes[1 - player, HAND_PILE]
     return own + other > 0 and state.sizes[player, DECK_PILE] >= own
+
+
+@rule
+def can_swap(state, player, zone):
+    """Whether a monster could be given away: one in an extra zone only if another zone is free for what comes."""
+    return state.monsters[player, zone] != NOBODY and (zone < 5 or free_monster_zones(state, player) != 0)
+
+
+@rule
+def swappable(state, player):
+    for zone in range(7):
+        if can_swap(state, player, zone):
+            return True
+    return False
 
 
 @rule

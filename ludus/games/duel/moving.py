@@ -114,21 +114,23 @@ def follow(state, c):
             frame = destroy(state, BY_EFFECT, card.was_controller)
             put_in(frame, target)
             return True
-    if row.traits & BOUND_TO_MONSTER and card.lasting:
-        return follow_bound(state, c)
+    if row.traits & BOUND_TO_MONSTER:
+        return follow_bound(state, c, card.lasting != 0)
     if card.code == TOON_WORLD and card.reason & BY_DESTRUCTION and card.was_position & UP:
         return fell_toons(state)
     return bury_bindings(state, c)
 
 
 @rule
-def follow_bound(state, c):
-    """The trap that called a monster back has left: so must the monster."""
+def follow_bound(state, c, in_force):
+    """The trap that called a monster back has left: so must the monster, unless the trap was negated."""
     for player in range(2):
         for zone in range(7):
             m = state.monsters[player, zone]
             if m != NOBODY and state.cards[m].bound_to == c:
                 state.cards[m].bound_to = NOBODY
+                if not in_force:
+                    return False
                 frame = destroy(state, BY_EFFECT, state.cards[c].was_controller)
                 put_in(frame, m)
                 return True

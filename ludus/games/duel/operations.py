@@ -1,5 +1,6 @@
 """What effects do when they resolve: destroying, returning, drawing, damaging, searching."""
 
+from ludus.games.duel.events import miss
 from ludus.games.duel.filters import can_banish, count_matching, gather, matches
 from ludus.games.duel.frames import SET_SPELL, ask, ask_cards, ask_yes, call, clear_options, done, offer, picks_from
 from ludus.games.duel.moving import change_position, destroy, draw, heal, hurt, put_in, send
@@ -18,7 +19,7 @@ from ludus.games.duel.tables.words import (
     RETURN_SELF, RING, RUIN, SEARCH, SEARCH_AND_BAN, SERPENT, SOLEMN, SPELL, SPIRIT_RETURN, STARDUST, SWAP_BASE_VALUES, SWORDS, SZONE, THESTALOS, TIME_WIZARD, TO_ATTACK, TO_DECK_TOP, TO_DEFENSE,
     TO_HAND_TARGETS, TORRENTIAL, TRAP, TRAP_HOLE, TURN_DOWN, UP, UP_ATTACK, UP_DEFENSE, UPSTART, UTOPIA_NEGATE, WABOKU, SNATCH_RECOVER, BLACK_PENDANT, TOKEN,
 )  # fmt: skip
-from ludus.games.duel.values import attack, defense, types_of
+from ludus.games.duel.values import attack, defense, held_back, types_of
 from ludus.games.duel.zones import free_spell_zones, is_up, lay, lift, monsters_of, spells_of
 from ludus.words import rule
 
@@ -95,7 +96,7 @@ def destroy_something(state, frame, link, effect):
         destroy_extreme(state, frame, do, player)
     elif do == DESTROY_IF_TYPE:
         c = first_target(state, link)
-        if c != NOBODY and CARDS[state.cards[c].code].types & effect.a:
+        if c != NOBODY and types_of(state, c) & effect.a:
             destroy_one(state, c, player)
     elif do == DESTROY_IF_DOWN:
         c = first_target(state, link)
@@ -205,10 +206,12 @@ def other_things(state, frame, link, effect, player):
     if do == DRAW:
         draw(state, player, effect.a, BY_EFFECT)
     elif do == UPSTART:
-        draw(state, player, 1, BY_EFFECT)
-        heal(state, 1 - player, 1000)
+        if draw(state, player, 1, BY_EFFECT):
+            heal(state, 1 - player, 1000)
     elif do == CHARITY:
-        draw(state, player, 3, BY_EFFECT)
+        if draw(state, player, 3, BY_EFFECT) < 3:
+            frame.step = 9
+            return
         shuffle_hand(state, player)
         frame.count = 0
         for k in range(state.sizes[player, HAND_PILE]):
@@ -276,7 +279,7 @@ def other_things(state, frame, link, effect, player):
         spring(state, frame, link, do, player)
     elif do == RING:
         c = first_target(state, link)
-        if c != NOBODY:
+        if c != NOBODY and is_up(state, c):
             frame.args[0] = CARDS[state.cards[c].code].attack
             destroy_one(state, c, player)
         else:
@@ -325,7 +328,8 @@ def after(state, frame, link, effect):
     elif do == RING:
         if state.result > 0:
             hurt(state, player, frame.args[0])
-            if state.life[player] > 0:
+            if frame.args[0] > 0 and state.life[player] > 0:
+                miss(state)
                 hurt(state, 1 - player, frame.args[0])
     elif do == DUST_TORNADO:
         return tornado_goes_on(state, frame, link, player)
@@ -506,11 +510,13 @@ def roll(state, effect, player):
 
 @rule
 def swap_values(state, link):
-    """Original attack and defense change places."""
+    """Original attack and defense change places, for those that lay face-up when the card was played."""
     for side in range(2):
         for zone in range(7):
             c = state.monsters[side, zone]
-            if c != NOBODY and is_up(state, c) and CARDS[state.cards[c].code].types & LINK == 0:
+            if c == NOBODY or state.cards[c].stamp > link.value or state.cards[c].enabled_at > link.value:
+                continue
+            if is_up(state, c) and CARDS[state.cards[c].code].types & LINK == 0:
                 state.cards[c].swapped = 1 - state.cards[c].swapped
 
 
@@ -582,7 +588,7 @@ def spring(state, frame, link, do, player):
         return
     if do == DESTROY_ATTACKER:
         c = first_target(state, link)
-        if c != NOBODY and state.cards[c].position == UP_ATTACK and state.cards[c].status & ATTACK_ENDED == 0:
+        if c != NOBODY and state.cards[c].position == UP_ATTACK and state.cards[c].status & ATTACK_ENDED == 0 and not held_back(state, c):
             destroy_one(state, c, player)
         return
     work = destroy(state, BY_EFFECT, player)
@@ -590,7 +596,7 @@ def spring(state, frame, link, do, player):
         work.args[3] = BANISHED
         for k in range(link.event.count):
             c = link.event.cards[k]
-            if state.cards[c].place == MZONE and is_up(state, c) and attack(state, c) >= 1500 and state.cards[c].controller != player:
+            if state.cards[c].place == MZONE and state.cards[c].stamp <= link.value and is_up(state, c) and attack(state, c) >= 1500:
                 put_in(work, c)
     else:
         for side in range(2):
@@ -607,6 +613,8 @@ def stop_attack(state, link, do, player):
     """The attack is negated, with what follows."""
     a = state.attacker
     if a == NOBODY or state.cards[a].place != MZONE or state.cards[a].position != UP_ATTACK or state.cards[a].status & ATTACK_ENDED:
+        return
+    if held_back(state, a):
         return
     strength = attack(state, a)
     if do != UTOPIA_NEGATE and first_target(state, link) == NOBODY:
@@ -632,6 +640,7 @@ def tornado_goes_on(state, frame, link, player):
     if frame.step == 2:
         if state.answer == 0:
             return True
+        miss(state)
         frame.step = 3
         frame.count = 0
         for k in range(state.sizes[player, HAND_PILE]):

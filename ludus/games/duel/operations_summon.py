@@ -1,6 +1,7 @@
 """What effects do when they resolve: summoning, equipping and taking control."""
 
 from ludus.games.duel.chain import ask_place
+from ludus.games.duel.conditions import can_swap, lord_is_there, swappable
 from ludus.games.duel.control import equip, equip_monster, take_control
 from ludus.games.duel.events import miss
 from ludus.games.duel.filters import can_special_summon, gather, matches
@@ -47,7 +48,7 @@ def summoning_effect(state, frame, link, effect):
     if do == REVIVE_EQUIPPED or do == REVIVE_BOUND:
         return revive_bound(state, step, link, do, c, player)
     if do == REVIVE_SELF:
-        if step == 0 and state.cards[link.card].stamp == link.stamp and free_monster_zones(state, player):
+        if step == 0 and state.cards[link.card].stamp == link.stamp and free_monster_zones(state, player) and not state.no_summons[player]:
             summon_one(state, link.card, player, UP)
             return False
         return True
@@ -83,7 +84,8 @@ def handover(state, frame, step, link, effect, c, player):
                 return False
         return True
     if do == TAKE_CONTROL or (do == ENEMY_CONTROLLER and link.value == 2):
-        if step == 0 and c != NOBODY and state.cards[c].place == MZONE and state.cards[c].controller != player:
+        fits = c != NOBODY and state.cards[c].place == MZONE and (do == TAKE_CONTROL or is_up(state, c))
+        if step == 0 and fits and state.cards[c].controller != player:
             take_control(state, c, player, 1)
             return False
         return True
@@ -187,7 +189,7 @@ def play_flute(state, frame, step, link, effect, player):
     if step == 0:
         gather(state, OWN_HAND, effect.which, link.card, player, False, frame)
         most = min(2, count_bits(free_monster_zones(state, player)))
-        if most == 0 or not lord_there(state):
+        if most == 0 or not lord_is_there(state):
             return True
         ask_cards(state, player, frame.cards, frame.count, 1, most, 0)
         return state.question == 0
@@ -197,19 +199,6 @@ def play_flute(state, frame, step, link, effect, player):
             put_in(work, state.picked[k])
         return False
     return True
-
-
-LORD = ROW_OF[17985575]
-
-
-@rule
-def lord_there(state):
-    for player in range(2):
-        for zone in range(7):
-            c = state.monsters[player, zone]
-            if c != NOBODY and state.cards[c].code == LORD and is_up(state, c):
-                return True
-    return False
 
 
 @rule
@@ -234,7 +223,7 @@ def metamorphose(state, frame, step, link, player):
         for k in range(state.sizes[player, EXTRA_PILE]):
             c = state.piles[player, EXTRA_PILE, k]
             row = CARDS[state.cards[c].code]
-            if row.types & FUSION and row.level == link.value and zones_for(state, c, player):
+            if row.types & FUSION and row.level == link.value and not state.no_summons[player] and zones_for(state, c, player):
                 put_in(frame, c)
         ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0
@@ -396,12 +385,14 @@ def ask_next_ritual(state, frame, pool, player):
 def swap(state, frame, step, player):
     """Each player chooses a monster, the one who plays the card first; then they change sides."""
     if step < 2:
+        if step == 0 and not (swappable(state, 0) and swappable(state, 1)):
+            return True
         side = player if step == 0 else 1 - player
         if step == 1:
             frame.args[0] = state.picked[0]
         frame.count = 0
         for zone in range(7):
-            if state.monsters[side, zone] != NOBODY:
+            if can_swap(state, side, zone):
                 put_in(frame, state.monsters[side, zone])
         ask_cards(state, side, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0

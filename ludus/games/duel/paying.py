@@ -12,10 +12,10 @@ from ludus.games.duel.tables.words import (
     BOTTOMLESS, BOTH_FIELDS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_RACE, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF, DON_ZALOOG, DRAINING, ENEMY_CONTROLLER,
     GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
     BANISH_TARGETS, CHAINING, DESTROY_ALL_OTHERS, DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_TARGETS, DUST_TORNADO, NEGATE_ACTIVATION, NEGATE_SUMMON, NOBLEMAN, NOTHING,
-    RUIN, SOLEMN, STARDUST, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
+    RUIN, SOLEMN, STARDUST, SWAP_BASE_VALUES, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
 )  # fmt: skip
-from ludus.games.duel.values import attack, level
-from ludus.games.duel.zones import is_up, pointed_at
+from ludus.games.duel.values import attack, level, types_of
+from ludus.games.duel.zones import free_monster_zones, is_up, pointed_at
 from ludus.words import rule
 
 
@@ -134,7 +134,7 @@ def targeting(state, frame):
             frame.step = 6
             frame.count = 0
             for zone in range(7):
-                if can_release(state, state.monsters[player, zone]):
+                if can_release(state, state.monsters[player, zone]) and (zone < 5 or free_monster_zones(state, player)):
                     put_in(frame, state.monsters[player, zone])
             ask_tribute(state, frame, player)
             return
@@ -200,6 +200,8 @@ def set_targets(state, link, do):
     elif do == TRAP_HOLE or do == DESTROY_EVENT_CARDS:
         for k in range(link.event.count):
             add_target(state, link, link.event.cards[k])
+    elif do == BOTTOMLESS or do == SWAP_BASE_VALUES:
+        link.value = state.stamps  # whatever comes later has a higher one
     elif do == GOYO:
         add_target(state, link, state.attack_target if link.card == state.attacker else state.attacker)
 
@@ -241,7 +243,7 @@ def would_destroy(state, link, effect):
     do = effect.do
     if do == DESTROY_IF_TYPE:
         c = link.targets[0]
-        return link.count > 0 and is_up(state, c) and CARDS[state.cards[c].code].types & effect.a != 0
+        return link.count > 0 and is_up(state, c) and types_of(state, c) & effect.a != 0
     if do == NEGATE_ACTIVATION or do == STARDUST or (do == SOLEMN and link.event.code == CHAINING):
         return state.links > 1 and state.chain[state.links - 2].flags & LINK_ACTIVATION == 0
     if effect.target_where:

@@ -8,7 +8,7 @@ from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, EXTRA_DECK, LINK, MONSTER, MZONE, SITS_DRAGONS, SITS_LEVELS, SZONE, UP, UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
-from ludus.games.duel.values import equips_on, has, has_level, level, somewhere
+from ludus.games.duel.values import equips_on, has, has_level, held_back, level, somewhere
 from ludus.games.duel.zones import is_up
 from ludus.words import OVER, rule
 
@@ -193,6 +193,9 @@ def watch_attack(state):
     if a == NOBODY or state.cards[a].status & ATTACK_ENDED:
         return
     card = state.cards[a]
+    if not state.in_damage_step and held_back(state, a):
+        card.status |= ATTACK_ENDED
+        return
     if card.place != MZONE or card.arrival != state.attacker_stamp or card.position != UP_ATTACK or card.controller != state.turn_player:
         card.status |= ATTACK_ENDED
         return

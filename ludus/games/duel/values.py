@@ -3,7 +3,7 @@
 from ludus.games.duel.state import BEING_SUMMONED, ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
 from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF
 from ludus.games.duel.tables.words import (
-    COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, LINK, LINKED, MATERIALS, MONSTER, MZONE,
+    BINDS_LEVELS, COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, FREEZES, LINK, LINKED, MATERIALS, MONSTER, MZONE,
     NEGATES_TRAPS, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND, SPELL, STOPS_TRAPS, SZONE, TRAP, UP, XYZ,
 )  # fmt: skip
 from ludus.games.duel.zones import is_up, pointed_at, spells_of
@@ -67,16 +67,22 @@ def first_decree(state):
 
 
 @rule
+def traps_negated(state, c):
+    """Whether something on the field negates what this trap does, wherever the trap lies by now."""
+    if traps_stopped(state):
+        return True
+    decree = first_decree(state)
+    return decree != NOBODY and decree != c
+
+
+@rule
 def negated(state, c):
     card = state.cards[c]
     if card.negated:
         return True
     if card.place != SZONE or CARDS[card.code].types & TRAP == 0 or card.position & UP == 0:
         return False
-    if traps_stopped(state):
-        return True
-    decree = first_decree(state)
-    return decree != NOBODY and decree != c
+    return traps_negated(state, c)
 
 
 @rule
@@ -114,6 +120,19 @@ def level(state, c):
 def has_level(state, c):
     row = CARDS[state.cards[c].code]
     return row.types & MONSTER != 0 and row.types & (XYZ | LINK) == 0
+
+
+@rule
+def held_back(state, c):
+    """Whether something keeps a monster from attacking, an attack that was declared before among them."""
+    if has_level(state, c) and level(state, c) >= 4 and somewhere(state, BINDS_LEVELS):
+        return True
+    for player in range(2):
+        for zone in range(7):
+            other = state.monsters[player, zone]
+            if other != NOBODY and other != c and has(state, other, FREEZES):
+                return True
+    return False
 
 
 @rule

@@ -161,6 +161,7 @@ def attach(state, c, below):
     card.was_controller = card.controller
     lift(state, c)
     forget(state, c)
+    unbind(state, c)
     holder = state.cards[below]
     card.place = OVERLAY
     card.controller = holder.controller
