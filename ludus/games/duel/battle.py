@@ -6,12 +6,12 @@ from ludus.games.duel.moving import USE_REPLACEMENT, ask_material, change_positi
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
     ACTIVATES, ATTACK_ENDED, ATTACKS, BATTLE, BATTLE_END, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_DESTRUCTION, BY_EFFECT, BY_REPLACEMENT, CANNOT_ATTACK, DAMAGE_CALCULATION,
-    DAMAGE_STEP, ENABLED, HELD, NOBODY, READY, SPECIAL_NOW, TO_END, TO_MAIN_2, BY_RULE,
+    DAMAGE_STEP, ENABLED, HELD, NEGATED_IN_GRAVE, NOBODY, READY, SPECIAL_NOW, TO_END, TO_MAIN_2, BY_RULE,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS
+from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     ATTACK, ATTACKED, ATTACKS_ALL, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLED, BINDS_OTHERS, BINDS_STRONG, DESTROYED, DOWN, FLIP,
-    GRAVE, IN_ATTACK, IS_TOON, LEADS_WARRIORS, MZONE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, PIERCES, PRE_CALCULATION, BATTLE_START, REFLECTS_DAMAGE,
+    GRAVE, IN_ATTACK, IS_TOON, LEADS_WARRIORS, MZONE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION, BATTLE_START, REFLECTS_DAMAGE,
     SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, TOON, UP, UP_ATTACK, UP_DEFENSE, WARRIOR,
 )  # fmt: skip
 from ludus.games.duel.turn import GO_TO_END, offer_activations
@@ -368,7 +368,9 @@ def damage_step(state, frame):
         spare_lost(state, frame)
     elif step == 30:
         for k in range(frame.count):
-            lose_battle(state, frame.cards[k])
+            state.cards[frame.cards[k]].status |= BATTLE_LOST
+        for k in range(frame.count):
+            lose_effects(state, frame.cards[k])
         state.sparing = 0
         frame.step = 31
         settle(state)
@@ -492,7 +494,16 @@ def end_calculation(state):
             c = state.monsters[player, zone]
             if c != NOBODY:
                 state.cards[c].calculation_up = 0
-                state.cards[c].used &= ~0
+                renew_uses(state, c)
+
+
+@rule
+def renew_uses(state, c):
+    """What is used once a battle can be used in the next one."""
+    row = CARDS[state.cards[c].code]
+    for number in range(row.first, row.first + row.count):
+        if EFFECTS[number].once == ONCE_A_BATTLE:
+            state.cards[c].used &= ~(1 << EFFECTS[number].number)
 
 
 @rule
@@ -538,16 +549,16 @@ def spare_lost(state, frame):
 
 
 @rule
-def lose_battle(state, c):
-    """A monster is destroyed by battle: it stays until the end of the damage step."""
+def lose_effects(state, c):
+    """Some monsters negate what they destroy by battle, in the graveyard too; it stays until the end of the damage step."""
     card = state.cards[c]
-    card.status |= BATTLE_LOST
     foe = state.attack_target if c == state.attacker else state.attacker
     if foe == NOBODY:
         return
     flip_alone = has(state, foe, NEGATES_FLIP_WHEN_ALONE) and monsters_of(state, state.cards[foe].controller) == 1
-    if has(state, foe, NEGATES_DESTROYED) or (flip_alone and CARDS[card.code].types & FLIP):
-        card.negated = 1
+    stands = state.cards[foe].status & BATTLE_LOST == 0
+    if (stands and has(state, foe, NEGATES_DESTROYED)) or (flip_alone and CARDS[card.code].types & FLIP):
+        card.negated = NEGATED_IN_GRAVE
 
 
 @rule
@@ -581,7 +592,8 @@ def tell_losses(state, a, target):
             continue
         card = state.cards[c]
         if card.status & BATTLE_LOST and card.reason & BY_BATTLE and card.place != MZONE:
-            trigger_own(state, BATTLE_DESTROYING, foe, c, card.was_controller, 0)
+            if state.cards[foe].place == MZONE:
+                trigger_own(state, BATTLE_DESTROYING, foe, c, card.was_controller, 0)
             trigger_own(state, BATTLE_DESTROYED, c, foe, card.was_controller, 0)
             trigger_own(state, DESTROYED, c, foe, card.was_controller, 0)
     for c in (a, target):

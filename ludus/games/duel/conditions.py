@@ -15,7 +15,7 @@ from ludus.games.duel.tables.words import (
     OTHERS_STANDBY, OTHERS_TURN, OTHERS_TURN_WOULD_TAKE_DAMAGE, OWN_EFFECT_NOT_USED, OWN_STANDBY, RITUAL_POSSIBLE, SOMEONE_HAS_HAND, SPELL,
     SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SUMMON_BY_OTHER, SUMMONED_THIS_TURN, SWAP_POSSIBLE, SZONE, TARGETS_OWN_CARD, TRAP, TRAP_ACTIVATED,
     TRIBUTED, UP_ATTACK, UP_DEFENSE, USED_THIS_TURN, WAS_ATTACKED_BY_SURVIVOR, WOULD_DESTROY, FLIPPED, BATTLE_DESTROYING, BATTLE_DESTROYED,
-    ATTACK, ANY_SUMMON,
+    ATTACK, ANY_SUMMON, DESTROY_EVENT_CARDS,
 )  # fmt: skip
 from ludus.games.duel.values import attack, equip_of
 from ludus.games.duel.zones import count_bits, free_monster_zones, free_spell_zones, is_up, monsters_of
@@ -96,7 +96,7 @@ def moment(state, link, which):
     if which == SUMMONED_THIS_TURN:
         return state.cards[c].status & SHOWN_NOW != 0
     if which == USED_THIS_TURN:
-        return state.cards[c].lasting == state.turn
+        return state.cards[c].lasting == state.turn + 1
     if which == ATTACK_BY_OTHER:
         return state.turn_player != player
     if which == ATTACK_BY_ANYONE:
@@ -128,6 +128,8 @@ def answers(state, link, which):
         return activation and types == SPELL
     if which == WOULD_DESTROY:
         return last.extra > 0
+    if EFFECTS[last.effect].do == DESTROY_EVENT_CARDS:
+        return False  # its cards are not chosen as targets
     return last.player != link.player and targets_card_of(state, last, link.player)
 
 

@@ -1,11 +1,11 @@
 """Which cards count: filters of the table, and where they are looked for."""
 
-from ludus.games.duel.state import BATTLE_LOST, BEING_SUMMONED, HAND_PILE, GRAVE_PILE, DECK_PILE, EXTRA_PILE, NOBODY, PROPER
+from ludus.games.duel.state import BATTLE_LOST, BEING_SUMMONED, FIELD_ZONE, HAND_PILE, GRAVE_PILE, DECK_PILE, EXTRA_PILE, NOBODY, PROPER
 from ludus.games.duel.tables import CARDS, FILTERS
 from ludus.games.duel.tables.words import (
     DOWN, DRAGON, EXTRA_DECK, GRAVE, HAND, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK, OTHER_GRAVE, OTHER_HAND,
     OTHER_MONSTERS, OTHER_SPELLS, OVERLAY, OWN_DECK, OWN_EXTRA, OWN_GRAVE, OWN_HAND, OWN_MONSTERS, OWN_SPELLS, RITUAL, SHIELDS_DRAGONS,
-    SUMMONED_PROPERLY_ONLY, TOKEN, UP, UP_DEFENSE, ON_FIELD,
+    SUMMONED_PROPERLY_ONLY, TOKEN, TRAP, UP, UP_DEFENSE, ON_FIELD,
 )  # fmt: skip
 from ludus.games.duel.values import attack, defense, has_level, level, on_side, somewhere, types_of
 from ludus.games.duel.zones import is_up
@@ -18,7 +18,7 @@ def matches(state, number, c, source, player):
     which = FILTERS[number]
     card = state.cards[c]
     types = types_of(state, c)
-    if which.or_down and card.position & DOWN:
+    if which.or_down and card.position & DOWN and not (which.types & TRAP and card.sequence == FIELD_ZONE):
         return not (which.other and c == source)
     if which.types and types & which.types == 0:
         return False

@@ -32,6 +32,14 @@ def live(state, link, k):
 
 
 @rule
+def still_fits(state, c, effect, player):
+    """Some effects ask again, when they resolve, that a target lies face-up (UP) or on the other side (OTHER_MONSTERS)."""
+    if effect.a == UP:
+        return is_up(state, c)
+    return effect.a != OTHER_MONSTERS or state.cards[c].controller != player
+
+
+@rule
 def first_target(state, link):
     return live(state, link, 0)
 
@@ -83,7 +91,7 @@ def destroy_something(state, frame, link, effect):
             work = send(state, HAND if do == TO_HAND_TARGETS else BANISHED, BY_EFFECT, player)
         for k in range(link.count):
             c = live(state, link, k)
-            if c != NOBODY:
+            if c != NOBODY and still_fits(state, c, effect, player):
                 put_in(work, c)
         all_or_done(state, work)
     elif do == DESTROY_ALL:
@@ -240,7 +248,7 @@ def other_things(state, frame, link, effect, player):
         offer(state, CHOOSES, NOBODY, 0, 61, 0)
         ask(state, OPTION, player, 1, 1, 0)
     elif do == ADD_COUNTER:
-        if state.cards[link.card].stamp == link.stamp:
+        if state.cards[link.card].stamp == link.stamp and is_up(state, link.card):
             state.cards[link.card].counters += 1
     elif do == NO_BATTLE_DAMAGE:
         state.no_damage[player] = 1
@@ -250,8 +258,8 @@ def other_things(state, frame, link, effect, player):
         if state.cards[link.card].stamp == link.stamp:
             state.chain_attack = link.card
     elif do == SERPENT:
+        state.serpents[player] = 1
         if state.cards[link.card].stamp == link.stamp:
-            state.serpents[player] = 1
             put_in(send(state, HAND, BY_EFFECT, player), link.card)
     elif do == SPIRIT_RETURN:
         if state.cards[link.card].stamp == link.stamp:
@@ -567,9 +575,9 @@ def negate(state, frame, link, do, player):
         return
     answered.flags |= LINK_NEGATED
     if do == STARDUST:
-        state.cards[link.card].lasting = state.turn
+        state.cards[link.card].lasting = state.turn + 1
     card = state.cards[answered.card]
-    if card.stamp == answered.stamp:
+    if card.stamp == answered.stamp and card.place & (GRAVE | BANISHED) == 0:
         if answered.flags & LINK_ACTIVATION:
             card.status |= ACTIVATION_NEGATED
         destroy_one(state, answered.card, player)

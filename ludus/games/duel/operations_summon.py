@@ -15,7 +15,7 @@ from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
 from ludus.games.duel.operations import first_target
 from ludus.games.duel.proceeding import sort_options
 from ludus.games.duel.state import (
-    AS_MATERIAL, BY_EFFECT, BY_RELEASE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NO_QUESTION, NOBODY, PICKS, SUM, UNPICKS, UNSELECT,
+    AS_MATERIAL, BY_EFFECT, BY_RELEASE, BY_RULE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NO_QUESTION, NOBODY, PICKS, SUM, UNPICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.summoning import remove_from, special_summon
 from ludus.games.duel.tables import CARDS, FILTERS, ROW_OF
@@ -81,7 +81,9 @@ def handover(state, frame, step, link, effect, c, player):
         if step == 0 and c != NOBODY and state.cards[c].place == MZONE and state.cards[c].controller != player:
             if state.cards[link.card].stamp == link.stamp and is_up(state, link.card):
                 equip_monster(state, c, link.card, player)
-                return False
+            else:
+                put_in(send(state, GRAVE, BY_RULE, 2), c)  # there is nothing to equip with it any more
+            return False
         return True
     if do == TAKE_CONTROL or (do == ENEMY_CONTROLLER and link.value == 2):
         fits = c != NOBODY and state.cards[c].place == MZONE and (do == TAKE_CONTROL or is_up(state, c))

@@ -12,7 +12,7 @@ from ludus.games.duel.tables.words import (
     BOTTOMLESS, BOTH_FIELDS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_RACE, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF, DON_ZALOOG, DRAINING, ENEMY_CONTROLLER,
     GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
     BANISH_TARGETS, CHAINING, DESTROY_ALL_OTHERS, DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_TARGETS, DUST_TORNADO, NEGATE_ACTIVATION, NEGATE_SUMMON, NOBLEMAN, NOTHING,
-    RUIN, SOLEMN, STARDUST, SWAP_BASE_VALUES, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL,
+    RUIN, SOLEMN, STARDUST, SWAP_BASE_VALUES, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL, TIME_WIZARD,
 )  # fmt: skip
 from ludus.games.duel.values import attack, level, types_of
 from ludus.games.duel.zones import free_monster_zones, is_up, pointed_at
@@ -245,9 +245,13 @@ def would_destroy(state, link, effect):
         c = link.targets[0]
         return link.count > 0 and is_up(state, c) and types_of(state, c) & effect.a != 0
     if do == NEGATE_ACTIVATION or do == STARDUST or (do == SOLEMN and link.event.code == CHAINING):
-        return state.links > 1 and state.chain[state.links - 2].flags & LINK_ACTIVATION == 0
+        if state.links < 2:
+            return False
+        answered = state.chain[state.links - 2]
+        card = state.cards[answered.card]
+        return answered.flags & LINK_ACTIVATION == 0 and card.stamp == answered.stamp and card.place & ON_FIELD != 0
     if effect.target_where:
         return link.count > 0 and (do == DESTROY_TARGETS or do == DESTROY_IF_DOWN or do == DESTROY_THREE or do == RING or do == NOBLEMAN or do == DUST_TORNADO)
     return (NOTHING < do <= DESTROY_ALL_OTHERS and do != TO_HAND_TARGETS and do != BANISH_TARGETS) or (
-        do == RUIN or do == TRAP_HOLE or do == BOTTOMLESS or do == DESTROY_ATTACKER or do == NEGATE_SUMMON or do == SOLEMN
+        do == RUIN or do == TIME_WIZARD or do == TRAP_HOLE or do == BOTTOMLESS or do == DESTROY_ATTACKER or do == NEGATE_SUMMON or do == SOLEMN
     )

@@ -63,6 +63,9 @@ LINK = record(
 )  # fmt: skip
 """a link of the chain, or one that waits to become one"""
 
+NEGATED_IN_GRAVE = 2
+"""`negated` of a card whose effects stay negated when it goes to the graveyard"""
+
 PENDING = record(mandatory=i16, ready=i16, link=LINK)
 HELD, READY, TAKEN_UP = range(3)
 """an effect that was triggered is held back while the damage step holds flip effects back, and taken up by a window"""

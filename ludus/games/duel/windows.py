@@ -4,6 +4,7 @@ from ludus.games.duel.activation import (
     can_pay, can_play_card, can_use, count_use, fast_enough, is_sealed, lies_in_range, no_event, possible, try_link, used_up,
 )  # fmt: skip
 from ludus.games.duel.events import drop_pending
+from ludus.games.duel.filters import can_banish
 from ludus.games.duel.frames import (
     ADD_CHAIN, CONTINUOUS_PHASE, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, SEND, SOLVE_CHAIN, ask, ask_cards, ask_effect, call, clear_options, done, offer, picks_from,
 )  # fmt: skip
@@ -27,6 +28,8 @@ USE_TRIGGER = 221
 UPKEEP, REST, COUNT_TURN, SERPENT_LEAVES, CONTROL_ENDS = -1, -2, -3, -4, -5
 """what a phase does by itself, in place of an effect"""
 SINISTER_SERPENT = ROW_OF[8131171]
+REST_LENGTH = 3
+"""end phases, this turn's among them, for which a monster that rests stays as it is"""
 
 
 @rule
@@ -498,7 +501,7 @@ def offer_by_itself(state, player, phase):
         c = state.monsters[player, zone]
         if c == NOBODY:
             continue
-        if phase == BATTLE_END and has(state, c, RESTS_AFTER_ATTACK) and state.cards[c].fought > 0 and state.cards[c].resting == 0:
+        if phase == BATTLE_END and has(state, c, RESTS_AFTER_ATTACK) and state.cards[c].fought > 0 and state.cards[c].resting < REST_LENGTH:
             offer(state, ACTIVATES, c, REST, 0, 0)
         if phase == END and state.cards[c].lent_until_end:
             offer(state, ACTIVATES, c, CONTROL_ENDS, 0, 0)
@@ -522,7 +525,7 @@ def offer_by_itself(state, player, phase):
 def serpent_of(state, player):
     for k in range(state.sizes[player, GRAVE_PILE]):
         c = state.piles[player, GRAVE_PILE, k]
-        if state.cards[c].code == SINISTER_SERPENT:
+        if state.cards[c].code == SINISTER_SERPENT and can_banish(state, c, player):
             return c
     return NOBODY
 

@@ -1,7 +1,7 @@
 """Where cards lie: piles, zones and materials, and how a card moves from one to another."""
 
 from ludus.games.duel.state import (
-    BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE, HAND_PILE, MOST_CARDS, NOBODY, PROPER,
+    BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE, HAND_PILE, MOST_CARDS, NEGATED_IN_GRAVE, NOBODY, PROPER,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
@@ -120,6 +120,7 @@ def move(state, c, player, place, sequence, position):
     if card.place == OVERLAY:
         card.was_controller = state.cards[card.overlaid_on].controller
     was = card.place
+    kept = card.negated if card.negated == NEGATED_IN_GRAVE and place == GRAVE else 0
     lift(state, c)
     if CARDS[card.code].types & TOKEN and place & ON_FIELD == 0:
         place = 0
@@ -133,6 +134,7 @@ def move(state, c, player, place, sequence, position):
         card.fought = 0
         for k in range(8):
             card.attacked[k] = 0
+    card.negated = kept
     if place == MZONE:
         card.control = player
     if place == HAND or place == DECK or place == EXTRA:
