@@ -3,7 +3,7 @@
 from ludus.games.duel.frames import ADJUST, CHANGE_POSITION, TAKE_CONTROL_OF, call, done
 from ludus.games.duel.moving import change_position, destroy, put_in
 from ludus.games.duel.randomness import shuffle_if_due
-from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, FELLED, NOBODY
+from ludus.games.duel.state import ATTACK_ENDED, BEING_SUMMONED, BY_EFFECT, BY_RULE, FELLED, NOBODY
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, EXTRA_DECK, LINK, MONSTER, MZONE, SITS_DRAGONS, SITS_LEVELS, SZONE, UP, UP_ATTACK, UP_DEFENSE,
@@ -16,10 +16,38 @@ BY_LIFE, BY_DECK = 1, 2
 DRAWN_DUEL = 2
 
 
+RESTLESS = CONTROLS_EQUIPPED | DIES_WHEN_TARGETED | SITS_LEVELS | SITS_DRAGONS
+"""traits of cards that can make the field change by itself"""
+
+
 @rule
 def settle(state):
-    """Settle the field, if there is anything to settle."""
-    call(state, ADJUST)
+    """Settle the field; most often there is nothing to settle, which is soon seen."""
+    if not is_calm(state):
+        call(state, ADJUST)
+    elif not check_end(state):
+        if state.shuffle[0] or state.shuffle[1]:
+            shuffle_if_due(state, state.turn_player)
+        watch_attack(state)
+
+
+@rule
+def is_calm(state):
+    """Whether no card on the field could change sides, sit down or be destroyed by itself."""
+    for player in range(2):
+        for zone in range(7):
+            c = state.monsters[player, zone]
+            if c != NOBODY:
+                card = state.cards[c]
+                if card.control != player or card.lent_until_end or CARDS[card.code].traits & RESTLESS:
+                    return False
+        for zone in range(5):
+            e = state.spells[player, zone]
+            if e != NOBODY:
+                card = state.cards[e]
+                if card.equipped_to or CARDS[card.code].traits & RESTLESS:
+                    return False
+    return True
 
 
 @rule
@@ -170,7 +198,7 @@ def sit_down(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and state.cards[c].position == UP_ATTACK and must_sit(state, c, levels, dragons):
+            if c != NOBODY and state.cards[c].position == UP_ATTACK and state.cards[c].status & BEING_SUMMONED == 0 and must_sit(state, c, levels, dragons):
                 put_in(frame, c)
     if frame.count == 0:
         done(state)

@@ -6,10 +6,13 @@ A card is known inside by its row; row 0 is no card. Its effects are rows `first
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 
 from ludus.games.duel.tables import extra, monsters, spells, traps
-from ludus.games.duel.tables.words import Card, Effect, Filter
+from ludus.games.duel.tables.words import (
+    ACTIVATE, COUNTER, MAY_TRIGGER, QUICK, QUICKPLAY, TRAP, TRIGGER, Card, Effect, Filter,
+)  # fmt: skip
 from ludus.types import LudusError
 from ludus.words import i16, i32, i64
 from ludus.words.rows import table
@@ -56,8 +59,6 @@ def _effect(owner: int, number: int, effect: Effect) -> tuple[int, ...]:
 
 
 def _speed(card: Card, effect: Effect) -> int:
-    from ludus.games.duel.tables.words import ACTIVATE, COUNTER, QUICKPLAY, TRAP
-
     if effect.kind != ACTIVATE:
         return effect.speed
     return 3 if card.types & COUNTER else 2 if card.types & (TRAP | QUICKPLAY) else 1
@@ -67,38 +68,38 @@ def _owned() -> list[tuple[int, int, Effect]]:
     return [(row, number, effect) for row, card in enumerate(ROWS) for number, effect in enumerate(card.effects)]
 
 
-_filter(Filter())
-_effects = [_effect(*owned) for owned in _owned()]
-_cards, _changes = [], []
-_first_effect = 0
-for _card in ROWS:
-    _materials = [ROW_OF.get(code, 0) for code in _card.materials]
-    _cards.append((
-        _card.code, _card.types, _card.attribute, _card.race, _card.level, _card.attack, _card.defense, _card.markers, _card.traits,
-        _first_effect, len(_card.effects), len(_changes), len(_card.changes), *_numbers(_card.procedure, 3), len(_materials),
-        *_numbers(tuple(_materials), 3), _filter(_card.material), ROW_OF.get(_card.partner, 0), _filter(_card.equips),
-        _events := 0,
-    ))  # fmt: skip
-    _first_effect += len(_card.effects)
-    for _change in _card.changes:
-        _changes.append((_change.who, _change.attack, _change.defense, _filter(_change.which), _change.per))
+def _card(row: int, first_effect: int, first_change: int) -> tuple[int, ...]:
+    card = ROWS[row]
+    materials = [ROW_OF.get(code, 0) for code in card.materials]
+    return (
+        card.code, card.types, card.attribute, card.race, card.level, card.attack, card.defense, card.markers, card.traits,
+        first_effect, len(card.effects), first_change, len(card.changes), *_numbers(card.procedure, 3), len(materials),
+        *_numbers(tuple(materials), 3), _filter(card.material), ROW_OF.get(card.partner, 0), _filter(card.equips),
+        *_answers(card),
+    )  # fmt: skip
 
 
-def _answers(row: int) -> tuple[int, int]:
+def _answers(card: Card) -> tuple[int, int]:
     """All that a card's effects answer: what it could be triggered by, and what it can be played to."""
-    mine = [effect for owner, _, effect in _owned() if owner == row]
-    from ludus.games.duel.tables.words import ACTIVATE, MAY_TRIGGER, QUICK, TRIGGER
-
     triggers, fast = 0, 0
-    for effect in mine:
+    for effect in card.effects:
         if effect.kind in (TRIGGER, MAY_TRIGGER):
             triggers |= effect.on
-        if effect.kind == QUICK or (effect.kind == ACTIVATE and _speed(ROWS[row], effect) > 1):
+        if effect.kind == QUICK or (effect.kind == ACTIVATE and _speed(card, effect) > 1):
             fast |= effect.on
     return triggers, fast
 
 
-_cards = [(*row[:-1], *_answers(number)) for number, row in enumerate(_cards)]
+_filter(Filter())
+_effects = [_effect(*owned) for owned in _owned()]
+_firsts = list(itertools.accumulate((len(card.effects) for card in ROWS), initial=0))
+_first_changes = list(itertools.accumulate((len(card.changes) for card in ROWS), initial=0))
+_cards = [_card(row, _firsts[row], _first_changes[row]) for row in range(len(ROWS))]
+_changes = [
+    (change.who, change.attack, change.defense, _filter(change.which), change.per)
+    for card in ROWS
+    for change in card.changes
+]
 
 EFFECTS = table(
     _effects, card=i16, number=i16, kind=i16, on=i32, speed=i16, where=i16, text=i32, when=i16, when_a=i32, when_b=i32,
@@ -110,7 +111,7 @@ CARDS = table(
     first_change=i16, changes=i16, procedure=i16, procedure_a=i16, procedure_b=i16, materials=i16, material_1=i16, material_2=i16,
     material_3=i16, material=i16, partner=i16, equips=i16, triggers=i32, fast=i32,
 )  # fmt: skip
-CHANGES = table(_changes or [(0, 0, 0, 0, 0)], who=i16, attack=i32, defense=i32, which=i16, per=i16)
+CHANGES = table(_changes, who=i16, attack=i32, defense=i32, which=i16, per=i16)
 
 
 def _filter_row(which: Filter) -> tuple[int, ...]:
