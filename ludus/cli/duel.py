@@ -23,8 +23,8 @@ def duel(
     """Tools for duelists: the decks that come with the game, what a deck holds, random decks, and recorded duels.
 
     Args:
-        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one, `check`
-            replays recorded duels of the real engine, decision by decision, and tells where ours goes another way.
+        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one;
+            `check` replays recorded duels of the real engine, decision by decision, and tells where ours differs.
         items: The name of a deck, a .ydk file, or a file of recorded duels.
         seed: Of a random deck; the same seed makes the same deck.
         stage: Of a random deck: 1 normal monsters, 2 with simple spells, 3 starter cards, 4 Goat cards, 5 all cards.

@@ -52,7 +52,14 @@ def as_json(found: Agreement) -> dict[str, Any]:
     """The counts by stage, and where duels went another way."""
     stages = {str(stage): tally._asdict() for stage, tally in found.stages.items()}
     differences = [
-        {"duel": one.duel, "stage": one.stage, "decision": one.decision, "what": one.what, "ours": one.ours, "theirs": one.theirs}
+        {
+            "duel": one.duel,
+            "stage": one.stage,
+            "decision": one.decision,
+            "what": one.what,
+            "ours": one.ours,
+            "theirs": one.theirs,
+        }
         for one in found.differences
     ]
     return {"stages": stages, "differences": differences}
@@ -66,7 +73,12 @@ def table(found: Agreement) -> str:
         duels, decisions = f"{tally.duels_right} of {tally.duels}", f"{tally.decisions_right:,} of {tally.decisions:,}"
         lines.append(f"{stage:<9} {duels:<15} {decisions:<20} {share:.2f} %")
     for one in found.differences[:SHOWN]:
-        lines += ["", f"{one.duel}, decision {one.decision}: {one.what}", f"  ours   {named(one.ours)}", f"  theirs {named(one.theirs)}"]
+        lines += [
+            "",
+            f"{one.duel}, decision {one.decision}: {one.what}",
+            f"  ours   {named(one.ours)}",
+            f"  theirs {named(one.theirs)}",
+        ]
         lines += [f"  {line}" for line in one.position.splitlines()]
     if len(found.differences) > SHOWN:
         lines.append(f"… and {len(found.differences) - SHOWN} more; --json tells all")

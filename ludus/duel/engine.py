@@ -15,7 +15,8 @@ from ludus.words import kernel
 from ludus.words.rows import new_rows
 
 COLUMNS = (
-    "code", "owner", "controller", "place", "sequence", "position", "counters", "overlaid_on", "equipped_to", "overlays", "overlay",
+    "code", "owner", "controller", "place", "sequence", "position", "counters", "overlaid_on", "equipped_to",
+    "overlays", "overlay",
 )  # fmt: skip
 
 
@@ -48,7 +49,9 @@ def measure(states, out):
 class Duel:
     """A duel whose decks and chance are given."""
 
-    def __init__(self, decks: Sequence[tuple[Sequence[int], Sequence[int]]], life: int = 8000, opening: int = 5) -> None:
+    def __init__(
+        self, decks: Sequence[tuple[Sequence[int], Sequence[int]]], life: int = 8000, opening: int = 5
+    ) -> None:
         self.rows = new_rows(1, STATE)
         self.state: Any = self.rows[0]
         self.opening = opening
@@ -63,7 +66,13 @@ class Duel:
 
     def _lay(self, c: int, player: int, place: int, pile: int, row: int) -> None:
         card, state = self.state["cards"][c], self.state
-        card["code"], card["owner"], card["controller"], card["place"], card["position"] = row, player, player, place, DOWN
+        card["code"], card["owner"], card["controller"], card["place"], card["position"] = (
+            row,
+            player,
+            player,
+            place,
+            DOWN,
+        )
         card["sequence"] = state["sizes"][player, pile]
         card["stamp"] = card["born"] = c
         state["stamps"] = c

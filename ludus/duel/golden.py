@@ -1,4 +1,4 @@
-"""Recorded duels of the real engine, replayed decision by decision: is ours asked the same, and does it stand the same?"""
+"""Recorded duels of the real engine, replayed decision by decision: does ours ask, offer and stand the same?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from ludus.types import LudusError
 KINDS = {
     words.SUMMONS: "summon", words.SPECIAL_SUMMONS: "spsummon", words.REPOSITIONS: "repos", words.SETS_MONSTER: "mset",
     words.SETS_SPELL: "sset", words.TO_BATTLE: "bp", words.TO_END: "ep", words.TO_MAIN_2: "m2", words.PASSES: "pass",
-    words.PICKS: "sel", words.UNPICKS: "unsel", words.FINISHES: "finish", words.CANCELS: "cancel", words.SAYS_NO: "no", words.SAYS_YES: "yes",
+    words.PICKS: "sel", words.UNPICKS: "unsel", words.FINISHES: "finish",
+    words.CANCELS: "cancel", words.SAYS_NO: "no", words.SAYS_YES: "yes",
 }  # fmt: skip
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 CODES = [card.code for card in ROWS]
@@ -80,7 +81,9 @@ def replay(duel: dict[str, Any]) -> tuple[int, Difference | None]:
         game.feed(random_of(following))
         game.answer(chosen(game, decision))
     found = compare_end(game, duel["end"])
-    return len(decisions), Difference(duel["id"], duel["stage"], len(decisions), *found, text(game.state)) if found else None
+    return len(decisions), Difference(
+        duel["id"], duel["stage"], len(decisions), *found, text(game.state)
+    ) if found else None
 
 
 def random_of(decision: dict[str, Any]) -> list[int]:
@@ -111,7 +114,11 @@ def compare(game: engine.Duel, decision: dict[str, Any]) -> tuple[str, Any, Any]
     for key, field in (("min", "fewest"), ("max", "most")):
         if key in decision and message in ("card", "tribute") and int(state[field]) != decision[key]:
             return key, int(state[field]), decision[key]
-    if "cancel" in decision and message in ("card", "tribute") and bool(state["may_cancel"]) != bool(decision["cancel"]):
+    if (
+        "cancel" in decision
+        and message in ("card", "tribute")
+        and bool(state["may_cancel"]) != bool(decision["cancel"])
+    ):
         return "cancel", bool(state["may_cancel"]), decision["cancel"]
     mine = digest(game)
     for key, value in decision["s"].items():
@@ -131,7 +138,9 @@ def comparable(listed: list[Any], message: str) -> Any:
 def comparable_state(key: str, value: Any) -> Any:
     """Attack and defense of face-down monsters are nobody's business."""
     if key == "m":
-        return [[None if one is None else one if one[1] & 5 else [*one[:2], *one[4:]] for one in side] for side in value]
+        return [
+            [None if one is None else one if one[1] & 5 else [*one[:2], *one[4:]] for one in side] for side in value
+        ]
     return value
 
 
@@ -149,7 +158,13 @@ def card_words(cards: Columns, c: int) -> list[int]:
     code = CODES[cards["code"][c]]
     if cards["place"][c] == 128:
         above = cards["overlaid_on"][c]
-        return [cards["controller"][above], cards["place"][above] | 128, cards["sequence"][above], code, cards["sequence"][c]]
+        return [
+            cards["controller"][above],
+            cards["place"][above] | 128,
+            cards["sequence"][above],
+            code,
+            cards["sequence"][c],
+        ]
     return [cards["controller"][c], cards["place"][c], cards["sequence"][c], code]
 
 
@@ -199,6 +214,7 @@ def digest(game: engine.Duel) -> dict[str, Any]:
     """How the duel stands, as the recordings have it."""
     state, cards, values = game.state, game.columns(), game.values()
     sizes, piles, codes = state["sizes"].tolist(), state["piles"], cards["code"]
+    monsters, spells = state["monsters"].tolist(), state["spells"].tolist()
 
     def pile(player: int, number: int) -> list[int]:
         return piles[player, number, : sizes[player][number]].tolist()
@@ -207,13 +223,14 @@ def digest(game: engine.Duel) -> dict[str, Any]:
         return [CODES[codes[c]] for c in pile(player, number)]
 
     return {
-        "lp": state["life"].tolist(), "turn": int(state["turn"]), "tp": int(state["turn_player"]), "ph": int(state["told_phase"]),
+        "lp": state["life"].tolist(), "turn": int(state["turn"]), "tp": int(state["turn_player"]),
+        "ph": int(state["told_phase"]),
         "ds": int(state["in_damage_step"]),
-        "m": [[monster(cards, c, values[7 * p + k]) for k, c in enumerate(side)] for p, side in enumerate(state["monsters"].tolist())],
-        "s": [[spell(cards, c, values[14 + 8 * p + k]) for k, c in enumerate(side)] for p, side in enumerate(state["spells"].tolist())],
+        "m": [[monster(cards, c, values[7 * p + k]) for k, c in enumerate(row)] for p, row in enumerate(monsters)],
+        "s": [[spell(cards, c, values[14 + 8 * p + k]) for k, c in enumerate(row)] for p, row in enumerate(spells)],
         "h": [named(player, words.HAND_PILE) for player in range(2)],
         "g": [named(player, words.GRAVE_PILE) for player in range(2)],
-        "b": [[[CODES[codes[c]], cards["position"][c]] for c in pile(player, words.BANISHED_PILE)] for player in range(2)],
+        "b": [[[CODES[codes[c]], cards["position"][c]] for c in pile(p, words.BANISHED_PILE)] for p in range(2)],
         "x": [sorted(named(player, words.EXTRA_PILE)) for player in range(2)],
         "d": [sizes[player][words.DECK_PILE] for player in range(2)],
         "dc": [zlib.crc32(np.array(named(player, words.DECK_PILE), "<u4").tobytes()) for player in range(2)],
@@ -240,4 +257,11 @@ def spell(cards: Columns, c: int, values: list[int]) -> Any:
     if c == 0:
         return None
     on = cards["equipped_to"][c]
-    return [CODES[cards["code"][c]], cards["position"][c], [], cards["owner"][c], values[2], card_words(cards, on)[:3] if on else 0]
+    return [
+        CODES[cards["code"][c]],
+        cards["position"][c],
+        [],
+        cards["owner"][c],
+        values[2],
+        card_words(cards, on)[:3] if on else 0,
+    ]

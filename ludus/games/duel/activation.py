@@ -1,23 +1,24 @@
 """Whether a card or effect can be activated now: its time, its condition, its cost, and something for it to do."""
 
 from ludus.games.duel.conditions import holds
-from ludus.games.duel.filters import can_banish, can_special_summon, can_target, count_matching, matches
+from ludus.games.duel.filters import can_special_summon, can_target, count_matching
 from ludus.games.duel.state import (
-    BATTLE_LOST, CANNOT_ATTACK, CHAINED, DAMAGE_CALCULATION, DAMAGE_STEP, ENABLED, EXTRA_PILE, HAND_PILE, MAIN_1, MAIN_2, NOBODY, SET_NOW, BEING_SUMMONED, DECK_PILE, LINK_ACTIVATION,
+    BATTLE_LOST, BEING_SUMMONED, CANNOT_ATTACK, DAMAGE_CALCULATION, DAMAGE_STEP, DECK_PILE, ENABLED, EXTRA_PILE,
+    HAND_PILE, LINK_ACTIVATION, MAIN_1, MAIN_2, NOBODY, SET_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, ALWAYS_IN_DAMAGE_STEP, BEFORE_CALCULATION, BOTTOMLESS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_THREE, DETACH, DISCARD, DON_ZALOOG,
-    DRAINING, ENEMY_CONTROLLER, FIELD, FLUTE, FREE, FUSION, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, HAND, IGNITION, IN_CALCULATION, LINK,
-    METAMORPHOSIS, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, ONCE_A_BATTLE, ONCE_A_TURN, ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK,
-    OFTEN, PAY, QUICK, QUICKPLAY, RECRUIT, REMOVE_COUNTER, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RING, RUIN, SPELL,
-    SUMMON_FROM_HAND, SUMMON_LINKED, SZONE, TAKE_CONTROL, SNATCH, TOKENS, TRAP, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP,
-    UP_ATTACK, UP_DEFENSE, BANISH_BATTLERS, TRIGGER, MAY_TRIGGER, UTOPIA_NEGATE, DESTROY_IF_TYPE, LILY, OTHER_MONSTERS, DESTROY_ATTACK_TARGET, MONSTERS, EQUIP_TARGET, ADD_COUNTER, IN_ATTACK, MONSTER, RETURN_ATTACKER, ADD_COPIES, NEGATE_SUMMON, SOLEMN, CHAINING, OWN_DECK,
+    ACTIVATE, ADD_COUNTER, ALWAYS_IN_DAMAGE_STEP, BANISH_BATTLERS, BEFORE_CALCULATION, BOTTOMLESS, CHAINING,
+    CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_THREE, DETACH, DISCARD, DON_ZALOOG, DRAINING,
+    ENEMY_CONTROLLER, FUSION, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, HAND, LINK, MAY_TRIGGER, MONSTER, MONSTERS,
+    MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NEGATE_SUMMON, NO_COST, OFTEN, ONCE_A_BATTLE, ONCE_A_TURN,
+    ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK, OTHER_MONSTERS, PAY, QUICKPLAY, RECRUIT, REMOVE_COUNTER, REVIVE,
+    REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RING, RUIN, SNATCH, SOLEMN, SUMMON_FROM_HAND,
+    SUMMON_LINKED, SZONE, TAKE_CONTROL, TOKENS, TRAP, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED,
+    TRIBUTE_SELF, TRIGGER, UP, UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import attack, level, has_level, traps_stopped
-from ludus.games.duel.zones import (
-    can_place_spell, count_bits, extra_zones_for, free_monster_zones, free_spell_zones, is_up, monsters_of, pointed_at, zones_for,
-)  # fmt: skip
+from ludus.games.duel.zones import can_place_spell, count_bits, extra_zones_for, free_monster_zones, is_up, pointed_at
 from ludus.words import rule
 
 
@@ -172,7 +173,9 @@ def lies_in_range(state, number, c, player):
     card = state.cards[c]
     if card.place & effect.where == 0 or card.controller != player:
         return False
-    if card.place == MZONE and (card.position & UP == 0 or card.status & (BATTLE_LOST | BEING_SUMMONED) or card.status & ENABLED == 0):
+    if card.place == MZONE and (
+        card.position & UP == 0 or card.status & (BATTLE_LOST | BEING_SUMMONED) or card.status & ENABLED == 0
+    ):
         return False
     return True
 
@@ -243,7 +246,11 @@ def can_become_fusion(state, c, player):
     if c == NOBODY or not can_release(state, c) or not has_level(state, c) or state.no_summons[player]:
         return False
     freed = 1 << state.cards[c].sequence if state.cards[c].sequence < 5 else 0
-    if free_monster_zones(state, player) | freed == 0 and extra_zones_for(state, FUSION, player, 0) == 0 and state.cards[c].sequence < 5:
+    if (
+        free_monster_zones(state, player) | freed == 0
+        and extra_zones_for(state, FUSION, player, 0) == 0
+        and state.cards[c].sequence < 5
+    ):
         return False
     for k in range(state.sizes[player, EXTRA_PILE]):
         f = state.piles[player, EXTRA_PILE, k]
@@ -267,7 +274,14 @@ def possible(state, link, effect):
     do = effect.do
     if do == NEGATE_SUMMON or (do == SOLEMN and link.event.code != CHAINING):
         return state.links == 0
-    if do == REVIVE or do == REVIVE_NEGATED or do == REVIVE_EQUIPPED or do == REVIVE_BOUND or do == RECRUIT or do == SUMMON_FROM_HAND:
+    if (
+        do == REVIVE
+        or do == REVIVE_NEGATED
+        or do == REVIVE_EQUIPPED
+        or do == REVIVE_BOUND
+        or do == RECRUIT
+        or do == SUMMON_FROM_HAND
+    ):
         return free_monster_zones(state, player) != 0 and not state.no_summons[player]
     if do == REVIVE_SELF:
         return free_monster_zones(state, player) != 0 and can_special_summon(state, c, player, UP)

@@ -1,21 +1,23 @@
 """The battle phase: who attacks whom, the damage step, and what comes of it."""
 
 from ludus.games.duel.events import attack_told, tell, trigger_own
-from ludus.games.duel.frames import ADD_CHAIN, ask, ask_cards, ask_effect, ask_yes, call, clear_options, done, offer, picks_from
+from ludus.games.duel.frames import ADD_CHAIN, ask, ask_cards, ask_effect, ask_yes, call, clear_options, done, offer
 from ludus.games.duel.moving import USE_REPLACEMENT, ask_material, change_position, destroy, give_material, hurt, put_in
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    ACTIVATES, ATTACK_ENDED, ATTACKS, BATTLE, BATTLE_END, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_DESTRUCTION, BY_EFFECT, BY_REPLACEMENT, CANNOT_ATTACK, DAMAGE_CALCULATION,
-    DAMAGE_STEP, ENABLED, HELD, NEGATED_IN_GRAVE, NOBODY, READY, SPECIAL_NOW, TO_END, TO_MAIN_2, BY_RULE,
+    ACTIVATES, ATTACKS, ATTACK_ENDED, BATTLE, BATTLE_END, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_EFFECT,
+    BY_REPLACEMENT, CANNOT_ATTACK, DAMAGE_CALCULATION, DAMAGE_STEP, HELD, NEGATED_IN_GRAVE, NOBODY, READY,
+    SPECIAL_NOW, TO_END, TO_MAIN_2,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ATTACK, ATTACKED, ATTACKS_ALL, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLED, BINDS_OTHERS, BINDS_STRONG, DESTROYED, DOWN, FLIP,
-    GRAVE, IN_ATTACK, IS_TOON, LEADS_WARRIORS, MZONE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION, BATTLE_START, REFLECTS_DAMAGE,
-    SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, TOON, UP, UP_ATTACK, UP_DEFENSE, WARRIOR,
+    ATTACK, ATTACKED, ATTACKS_ALL, BATTLED, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLE_START,
+    BINDS_OTHERS, BINDS_STRONG, DESTROYED, FLIP, IN_ATTACK, IS_TOON, LEADS_WARRIORS, MZONE, NEGATES_DESTROYED,
+    NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION, REFLECTS_DAMAGE,
+    SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, TOON, UP_ATTACK, WARRIOR,
 )  # fmt: skip
 from ludus.games.duel.turn import GO_TO_END, offer_activations
-from ludus.games.duel.values import attack, defense, equip_of, has, held_back, on_side, somewhere, traits_of, works
+from ludus.games.duel.values import attack, defense, equip_of, has, held_back, on_side, somewhere
 from ludus.games.duel.windows import ask_fast, open_window, phase_window, solve, start_link
 from ludus.games.duel.zones import is_up, monsters_of
 from ludus.words import rule
@@ -106,7 +108,11 @@ def can_attack(state, c, player):
     card = state.cards[c]
     if card.position != UP_ATTACK or card.status & CANNOT_ATTACK:
         return False
-    if card.attacks > 0 and state.chain_attack != c and not (has(state, c, ATTACKS_ALL) and count_targets(state, c, player) > 0):
+    if (
+        card.attacks > 0
+        and state.chain_attack != c
+        and not (has(state, c, ATTACKS_ALL) and count_targets(state, c, player) > 0)
+    ):
         return False
     if has(state, c, IS_TOON) and (card.status & SPECIAL_NOW or state.life[player] < TOON_FEE):
         return False
@@ -415,7 +421,9 @@ def note_calculation(state, player):
 @rule
 def gone(state, target):
     """Whether the attacked monster is not there any more."""
-    return target != NOBODY and (state.cards[target].place != MZONE or state.cards[target].arrival != state.target_stamp)
+    return target != NOBODY and (
+        state.cards[target].place != MZONE or state.cards[target].arrival != state.target_stamp
+    )
 
 
 @rule
@@ -481,7 +489,12 @@ def deal(state, a, target):
             continue
         hurt(state, player, amount)
         for c in (a, target):
-            if c != NOBODY and state.cards[c].controller == player and has(state, c, REFLECTS_DAMAGE) and equip_of(state, c) != NOBODY:
+            if (
+                c != NOBODY
+                and state.cards[c].controller == player
+                and has(state, c, REFLECTS_DAMAGE)
+                and equip_of(state, c) != NOBODY
+            ):
                 hurt(state, 1 - player, amount)
         trigger_own(state, BATTLE_DAMAGE, state.damage_source, NOBODY, player, amount)
 
@@ -550,7 +563,7 @@ def spare_lost(state, frame):
 
 @rule
 def lose_effects(state, c):
-    """Some monsters negate what they destroy by battle, in the graveyard too; it stays until the end of the damage step."""
+    """Some monsters negate what they destroy by battle, in the graveyard too, until the damage step ends."""
     card = state.cards[c]
     foe = state.attack_target if c == state.attacker else state.attacker
     if foe == NOBODY:

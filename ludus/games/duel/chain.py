@@ -2,23 +2,22 @@
 
 from ludus.games.duel.activation import give_back
 from ludus.games.duel.events import miss, note
-from ludus.games.duel.frames import (
-    CHOOSE_TARGETS, OPERATE, PAY_COST, SEND, ask, call, clear_options, done, offer,
-)  # fmt: skip
+from ludus.games.duel.frames import CHOOSE_TARGETS, OPERATE, PAY_COST, ask, call, clear_options, done, offer
 from ludus.games.duel.moving import destroy, put_in, send
 from ludus.games.duel.randomness import shuffle_hand, shuffle_if_due
 from ludus.games.duel.settling import check_end, settle
 from ludus.games.duel.state import (
-    ACTIVATION_NEGATED, BY_EFFECT, BY_RULE, CHAINED, DAMAGE_STEP, ENABLED, FIELD_ZONE, LEAVING, LINK_ACTIVATION, LINK_DISABLED, LINK_FROM_HAND, LINK_NEGATED, LINK_OF_CARD, NOBODY, PLACE,
-    PLACES, SET_NOW, FELLED, TARGETED_NOW,
+    BY_EFFECT, BY_RULE, DAMAGE_STEP, ENABLED, FELLED, FIELD_ZONE, LEAVING, LINK_ACTIVATION, LINK_DISABLED,
+    LINK_FROM_HAND, LINK_NEGATED, LINK_OF_CARD, NOBODY, PLACE, PLACES, SET_NOW, TARGETED_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, ON_FIELD, STAYS_ON_FIELD, SZONE, TRAP, UP,
+    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, STAYS_ON_FIELD, SZONE,
+    TRAP, UP,
 )  # fmt: skip
 from ludus.games.duel.values import has, negated, traps_negated
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import free_spell_zones, is_up, move, new_stamp
+from ludus.games.duel.zones import free_spell_zones, move, new_stamp
 from ludus.words import rule
 
 
@@ -239,7 +238,12 @@ def close_link(state):
     card = state.cards[link.card]
     if link.flags & LINK_FROM_HAND and card.place == HAND and is_same(state, link):
         shuffle_hand(state, card.controller)
-    if CARDS[card.code].types & EQUIP and link.flags & LINK_ACTIVATION and card.equipped_to == NOBODY and is_same(state, link):
+    if (
+        CARDS[card.code].types & EQUIP
+        and link.flags & LINK_ACTIVATION
+        and card.equipped_to == NOBODY
+        and is_same(state, link)
+    ):
         card.status |= LEAVING
     state.links -= 1
 

@@ -3,22 +3,23 @@
 from ludus.games.duel.filters import count_matching
 from ludus.games.duel.fusing import can_fuse, can_ritual
 from ludus.games.duel.state import (
-    BATTLE_LOST, BY_BATTLE, BY_DESTRUCTION, BY_EFFECT, DECK_PILE, FLIPPED_NOW, GRAVE_PILE, HAND_PILE, LINK_ACTIVATION, LINK_DISABLED,
-    NOBODY, SHOWN_NOW, SUMMONED_NOW, TRIBUTE_SUMMONED,
+    BATTLE_LOST, BY_BATTLE, BY_EFFECT, DECK_PILE, HAND_PILE, LINK_ACTIVATION, NOBODY, SHOWN_NOW, TRIBUTE_SUMMONED,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF
 from ludus.games.duel.tables.words import (
-    ACTIVATE, ALWAYS, ATTACK_BY_ANYONE, ATTACK_BY_OTHER, ATTACK_TO_DEFENSE, ATTACKED_FACE_DOWN, ATTACKS_FACE_DOWN, BATTLES_A_MONSTER, CARDS_IN_DECK,
-    CHAINING, DAMAGE_TO_OTHER, DEFENSE_TO_ATTACK, DESTROYED_AS_ATTACKER, DESTROYED_BY_BATTLE_OR_EFFECT, DESTROYED_TO_GRAVE, DIRECT_DAMAGE_TO_OTHER,
-    DOWN, EXISTS, EXTRA, FREE_MONSTER_ZONES, FROM_FIELD, FROM_HAND, FUSION_POSSIBLE, GRAVE, HAND, IN_ATTACK, IN_DEFENSE, IN_GRAVE, IN_THIS_BATTLE,
-    LORD_OF_D, MZONE, NO_MATERIAL, NORMAL_SPELL_ACTIVATED, NOT_ATTACKED_YET, NOT_EQUIPPED_YET, ON_FIELD, OTHER_HAS_HAND, OTHERS_FACE_DOWN,
-    OTHERS_STANDBY, OTHERS_TURN, OTHERS_TURN_WOULD_TAKE_DAMAGE, OWN_EFFECT_NOT_USED, OWN_STANDBY, RITUAL_POSSIBLE, SOMEONE_HAS_HAND, SPELL,
-    SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SUMMON_BY_OTHER, SUMMONED_THIS_TURN, SWAP_POSSIBLE, SZONE, TARGETS_OWN_CARD, TRAP, TRAP_ACTIVATED,
-    TRIBUTED, UP_ATTACK, UP_DEFENSE, USED_THIS_TURN, WAS_ATTACKED_BY_SURVIVOR, WOULD_DESTROY, FLIPPED, BATTLE_DESTROYING, BATTLE_DESTROYED,
-    ATTACK, ANY_SUMMON, DESTROY_EVENT_CARDS,
+    ALWAYS, ANY_SUMMON, ATTACKED_FACE_DOWN, ATTACKS_FACE_DOWN, ATTACK_BY_ANYONE, ATTACK_BY_OTHER,
+    ATTACK_TO_DEFENSE, BATTLES_A_MONSTER, CARDS_IN_DECK, CHAINING, DAMAGE_TO_OTHER, DEFENSE_TO_ATTACK,
+    DESTROYED_AS_ATTACKER, DESTROYED_BY_BATTLE_OR_EFFECT, DESTROYED_TO_GRAVE, DESTROY_EVENT_CARDS,
+    DIRECT_DAMAGE_TO_OTHER, EXISTS, FREE_MONSTER_ZONES, FROM_FIELD, FROM_HAND, FUSION_POSSIBLE, GRAVE, HAND,
+    IN_ATTACK, IN_DEFENSE, IN_GRAVE, IN_THIS_BATTLE, LORD_OF_D, NORMAL_SPELL_ACTIVATED, NOT_ATTACKED_YET,
+    NOT_EQUIPPED_YET, NO_MATERIAL, ON_FIELD, OTHERS_FACE_DOWN, OTHERS_STANDBY, OTHERS_TURN,
+    OTHERS_TURN_WOULD_TAKE_DAMAGE, OTHER_HAS_HAND, OWN_STANDBY, RITUAL_POSSIBLE, SOMEONE_HAS_HAND, SPELL,
+    SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SUMMONED_THIS_TURN, SUMMON_BY_OTHER, SWAP_POSSIBLE,
+    TARGETS_OWN_CARD, TRAP, TRAP_ACTIVATED, TRIBUTED, UP_ATTACK, UP_DEFENSE, USED_THIS_TURN,
+    WAS_ATTACKED_BY_SURVIVOR, WOULD_DESTROY,
 )  # fmt: skip
-from ludus.games.duel.values import attack, equip_of
-from ludus.games.duel.zones import count_bits, free_monster_zones, free_spell_zones, is_up, monsters_of
+from ludus.games.duel.values import equip_of
+from ludus.games.duel.zones import count_bits, free_monster_zones, free_spell_zones, is_up
 from ludus.words import rule
 
 LORD = ROW_OF[17985575]
@@ -32,7 +33,9 @@ def holds(state, link):
     if which == ALWAYS:
         return True
     if which == EXISTS:
-        return count_matching(state, effect.seen_where, effect.seen, link.card, link.player, False) >= effect.seen_fewest
+        return (
+            count_matching(state, effect.seen_where, effect.seen, link.card, link.player, False) >= effect.seen_fewest
+        )
     if which <= DESTROYED_TO_GRAVE:
         return fate(state, link, which)
     if which <= ANY_SUMMON:
@@ -159,8 +162,10 @@ def situation(state, link, effect):
     if which == FREE_MONSTER_ZONES:
         return count_bits(free_monster_zones(state, player)) >= effect.when_a
     if which == LORD_OF_D:
-        return lord_is_there(state) and free_monster_zones(state, player) != 0 and (
-            count_matching(state, effect.seen_where, effect.seen, c, player, False) >= effect.seen_fewest
+        return (
+            lord_is_there(state)
+            and free_monster_zones(state, player) != 0
+            and (count_matching(state, effect.seen_where, effect.seen, c, player, False) >= effect.seen_fewest)
         )
     if which == OTHERS_FACE_DOWN:
         return others_face_down(state, player)

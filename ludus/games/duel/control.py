@@ -2,14 +2,19 @@
 
 from ludus.games.duel.chain import ask_place
 from ludus.games.duel.events import trigger_own
-from ludus.games.duel.frames import EQUIP_WITH, SWAP_CONTROL_OF, TAKE_CONTROL_OF, ask_cards, ask_yes, call, done
+from ludus.games.duel.frames import EQUIP_WITH, TAKE_CONTROL_OF, ask_cards, ask_yes, call, done
 from ludus.games.duel.moving import change_position, destroy, lose_equips, lose_materials, put_in, send
-from ludus.games.duel.state import (
-    ATTACK_ENDED, BY_COST, BY_EFFECT, BY_RULE, ENABLED, GRAVE_PILE, MOVED_NOW, NOBODY,
-)  # fmt: skip
-from ludus.games.duel.tables import CARDS
+from ludus.games.duel.state import ATTACK_ENDED, BY_COST, BY_EFFECT, BY_RULE, ENABLED, GRAVE_PILE, MOVED_NOW
 from ludus.games.duel.tables.words import BANISHED, EQUIPPED, GRAVE, MZONE, SZONE, UP, UP_ATTACK, UP_DEFENSE
-from ludus.games.duel.windows import CONTROL_ENDS, COUNT_TURN, REST, REST_LENGTH, SERPENT_LEAVES, SINISTER_SERPENT, UPKEEP
+from ludus.games.duel.windows import (
+    CONTROL_ENDS,
+    COUNT_TURN,
+    REST,
+    REST_LENGTH,
+    SERPENT_LEAVES,
+    SINISTER_SERPENT,
+    UPKEEP,
+)
 from ludus.games.duel.zones import free_monster_zones, free_spell_zones, lay, lift, move, new_stamp, unbind
 from ludus.words import rule
 

@@ -6,9 +6,7 @@ import numpy as np
 
 from ludus.games.duel import machine, stages, ydk
 from ludus.games.duel.actions import open_menu, shuffle_deck
-from ludus.games.duel.state import (
-    DECK_PILE, EXTRA_PILE, MOST_IN_DECK, MOST_IN_EXTRA, MOST_IN_MAIN,
-)  # fmt: skip
+from ludus.games.duel.state import DECK_PILE, EXTRA_PILE, MOST_IN_DECK, MOST_IN_EXTRA, MOST_IN_MAIN
 from ludus.games.duel.tables import ROW_OF, ROWS
 from ludus.games.duel.tables.words import DECK, DOWN, EXTRA
 from ludus.words import rule

@@ -4,13 +4,15 @@ from ludus.games.duel.conditions import holds
 from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, HELD, MOST_PENDING, NOBODY, READY
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ATTACK, CHAINING, FLIP_SUMMON, FLIP_SUMMONED, FLIPPED, MAY_TRIGGER, MZONE, PRE_CALCULATION, SPSUMMON, SPSUMMONED, SUMMON, SUMMONED, TRIGGER,
-    GRAVE, ON_FIELD,
+    ATTACK, CHAINING, FLIPPED, FLIP_SUMMON, FLIP_SUMMONED, MAY_TRIGGER, PRE_CALCULATION, SPSUMMON, SPSUMMONED,
+    SUMMON, SUMMONED, TRIGGER,
 )  # fmt: skip
 from ludus.games.duel.zones import is_up
 from ludus.words import rule
 
-ANSWERABLE = SUMMON | FLIP_SUMMON | SPSUMMON | SUMMONED | FLIP_SUMMONED | SPSUMMONED | ATTACK | CHAINING | PRE_CALCULATION
+ANSWERABLE = (
+    SUMMON | FLIP_SUMMON | SPSUMMON | SUMMONED | FLIP_SUMMONED | SPSUMMONED | ATTACK | CHAINING | PRE_CALCULATION
+)
 """what cards and effects can be activated in answer to"""
 
 
@@ -113,7 +115,7 @@ def drop_pending(state, at):
 
 @rule
 def miss(state):
-    """Something else has happened since: who may act only at once has missed it, and nothing that was can be answered."""
+    """Something else has happened: who may act only at once has missed it, and nothing can be answered any more."""
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]

@@ -1,11 +1,21 @@
 """Which cards count: filters of the table, and where they are looked for."""
 
-from ludus.games.duel.state import BATTLE_LOST, BEING_SUMMONED, FIELD_ZONE, HAND_PILE, GRAVE_PILE, DECK_PILE, EXTRA_PILE, NOBODY, PROPER
+from ludus.games.duel.state import (
+    BATTLE_LOST,
+    BEING_SUMMONED,
+    FIELD_ZONE,
+    HAND_PILE,
+    GRAVE_PILE,
+    DECK_PILE,
+    EXTRA_PILE,
+    NOBODY,
+    PROPER,
+)
 from ludus.games.duel.tables import CARDS, FILTERS
 from ludus.games.duel.tables.words import (
-    DOWN, DRAGON, EXTRA_DECK, GRAVE, HAND, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK, OTHER_GRAVE, OTHER_HAND,
-    OTHER_MONSTERS, OTHER_SPELLS, OVERLAY, OWN_DECK, OWN_EXTRA, OWN_GRAVE, OWN_HAND, OWN_MONSTERS, OWN_SPELLS, RITUAL, SHIELDS_DRAGONS,
-    SUMMONED_PROPERLY_ONLY, TOKEN, TRAP, UP, UP_DEFENSE, ON_FIELD,
+    DOWN, DRAGON, EXTRA_DECK, GRAVE, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK,
+    OTHER_GRAVE, OTHER_HAND, OTHER_MONSTERS, OTHER_SPELLS, OWN_DECK, OWN_EXTRA, OWN_GRAVE, OWN_HAND, OWN_MONSTERS,
+    OWN_SPELLS, RITUAL, SHIELDS_DRAGONS, SUMMONED_PROPERLY_ONLY, TOKEN, TRAP,
 )  # fmt: skip
 from ludus.games.duel.values import attack, defense, has_level, level, on_side, somewhere, types_of
 from ludus.games.duel.zones import is_up

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a list of words is one thing)
 """The stack of work that is going on, and the question that it waits for.
 
 A process is a function of the state and its frame; `frame.step` says how far it has come. It does a little, then calls
@@ -5,7 +6,8 @@ another process, asks something, or is done. When nothing is asked, the process 
 """
 
 from ludus.games.duel.state import (
-    CANCELS, CARD, FRAME_ARGUMENTS, MOST_OPTIONS, NO_QUESTION, NOBODY, PICKS, POSITION, POSITIONS, YESNO, EFFECT_YESNO, SAYS_NO, SAYS_YES, UNPICKS,
+    CARD, EFFECT_YESNO, FRAME_ARGUMENTS, MOST_OPTIONS, NOBODY, PICKS, POSITION, POSITIONS, SAYS_NO, SAYS_YES,
+    UNPICKS, YESNO,
 )  # fmt: skip
 from ludus.games.duel.zones import sort_cards
 from ludus.words import rule

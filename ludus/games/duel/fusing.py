@@ -47,7 +47,12 @@ def links_without(state, player, chosen, count):
     for side in range(2):
         for zone in range(7):
             c = state.monsters[side, zone]
-            if c != NOBODY and is_up(state, c) and CARDS[state.cards[c].code].types & LINK and not is_in(chosen, count, c):
+            if (
+                c != NOBODY
+                and is_up(state, c)
+                and CARDS[state.cards[c].code].types & LINK
+                and not is_in(chosen, count, c)
+            ):
                 from_all |= points_of(state, c, player)
     return from_all
 
@@ -103,7 +108,7 @@ def can_complete(state, fusion, player, pool, chosen, count):
                 break
         if not found:
             return False
-    # What is still needed must be there, and the monster must find a zone; field monsters are tried first, as they make room.
+    # What is still needed must be there, and a zone; monsters of the field are tried first, as they make room.
     trial = state.frames[state.depth]
     trial.count = 0
     for k in range(count):
@@ -140,8 +145,11 @@ def can_fuse(state, player, source):
 @rule
 def fusable(state, fusion, player, pool):
     row = CARDS[state.cards[fusion].code]
-    return row.types & FUSION != 0 and row.materials > 0 and not state.no_summons[player] and can_complete(
-        state, fusion, player, pool, pool.cards, 0
+    return (
+        row.types & FUSION != 0
+        and row.materials > 0
+        and not state.no_summons[player]
+        and can_complete(state, fusion, player, pool, pool.cards, 0)
     )
 
 

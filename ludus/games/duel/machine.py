@@ -4,8 +4,10 @@ from ludus.games.duel.battle import battling
 from ludus.games.duel.chain import adding_chain, solving_chain
 from ludus.games.duel.control import equipping, phase_work, swapping_control, taking_control
 from ludus.games.duel.frames import (
-    ADD_CHAIN, ADJUST, BATTLE_COMMAND, CHANGE_POSITION, CHOOSE_TARGETS, CONTINUOUS_PHASE, DESTROY, EQUIP_WITH, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT,
-    POINT_EVENT, QUICK_EFFECT, SEND, SET_MONSTER, SET_SPELL, SOLVE_CHAIN, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE, SWAP_CONTROL_OF, TAKE_CONTROL_OF, TURN, call, done,
+    ADD_CHAIN, ADJUST, BATTLE_COMMAND, CHANGE_POSITION, CHOOSE_TARGETS, CONTINUOUS_PHASE, DESTROY, EQUIP_WITH,
+    FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT,
+    SEND, SET_MONSTER, SET_SPELL, SOLVE_CHAIN, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE, SWAP_CONTROL_OF,
+    TAKE_CONTROL_OF, TURN, call, done,
 )  # fmt: skip
 from ludus.games.duel.moving import changing_position, destroying, draw, sending
 from ludus.games.duel.operations import simple
@@ -14,9 +16,26 @@ from ludus.games.duel.paying import paying, targeting
 from ludus.games.duel.proceeding import proceeding
 from ludus.games.duel.settling import DRAWN_DUEL, adjusting
 from ludus.games.duel.state import MOST_FRAMES, NO_QUESTION
-from ludus.games.duel.summoning import flip_summoning, normal_summoning, setting_monster, setting_spell, special_summoning
+from ludus.games.duel.summoning import (
+    flip_summoning,
+    normal_summoning,
+    setting_monster,
+    setting_spell,
+    special_summoning,
+)
 from ludus.games.duel.tables import EFFECTS
-from ludus.games.duel.tables.words import ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, GOYO, METAMORPHOSIS, RECRUIT, RITUAL_SUMMON, SNATCH, SWAP_CONTROL, TAKE_CONTROL, TOKENS
+from ludus.games.duel.tables.words import (
+    ENEMY_CONTROLLER,
+    EQUIP_CARD,
+    EQUIP_TARGET,
+    FLUTE,
+    GOYO,
+    RECRUIT,
+    SNATCH,
+    SWAP_CONTROL,
+    TAKE_CONTROL,
+    TOKENS,
+)
 from ludus.games.duel.turn import commanding, turning
 from ludus.games.duel.windows import phase_event, point_event, quick_effect
 from ludus.words import OVER, PLAYING, rule
@@ -33,8 +52,13 @@ def operating(state, frame):
     link = state.chain[state.links - 1]
     effect = EFFECTS[link.effect]
     do = effect.do
-    moves_monsters = (RECRUIT <= do <= GOYO) or do == EQUIP_CARD or do == EQUIP_TARGET or do == TAKE_CONTROL or do == SNATCH or (
-        do == ENEMY_CONTROLLER or do == SWAP_CONTROL or (TOKENS <= do <= FLUTE)
+    moves_monsters = (
+        (RECRUIT <= do <= GOYO)
+        or do == EQUIP_CARD
+        or do == EQUIP_TARGET
+        or do == TAKE_CONTROL
+        or do == SNATCH
+        or (do == ENEMY_CONTROLLER or do == SWAP_CONTROL or (TOKENS <= do <= FLUTE))
     )
     if moves_monsters:
         finished = summoning_effect(state, frame, link, effect)

@@ -1,18 +1,18 @@
 """Cards leave, are destroyed, return, change position: each with all that follows from it."""
 
-from ludus.games.duel.events import tell, trigger_own
+from ludus.games.duel.events import tell
 from ludus.games.duel.frames import CHANGE_POSITION, DESTROY, SEND, ask_cards, ask_effect, call, done
 from ludus.games.duel.state import (
-    ACTIVATION_NEGATED, BY_BATTLE, BY_DESTRUCTION, BY_DISCARD, BY_DRAW, BY_EFFECT, BY_RULE, DECK_PILE, ENABLED, LEAVING, LOST_TARGET, MOST_IN_FRAME, NOBODY,
-    SET_NOW, SHOWN_NOW, SUMMON_NEGATED, BY_REPLACEMENT,
+    ACTIVATION_NEGATED, BY_BATTLE, BY_DESTRUCTION, BY_DRAW, BY_EFFECT, BY_REPLACEMENT, BY_RULE, DECK_PILE,
+    ENABLED, LOST_TARGET, MOST_IN_FRAME, NOBODY, SHOWN_NOW, SUMMON_NEGATED,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, ROW_OF
 from ludus.games.duel.tables.words import (
-    BATTLE_DAMAGE, BOUND_TO_MONSTER, CHANGED_POSITION, CONTROLS_EQUIPPED, DECK, DESTROYED, DESTROYS_EQUIPPED, DOWN, EXTRA, EXTRA_DECK, FLIPPED, GRAVE, HAND, IS_TOON, LINK,
-    MONSTER, MZONE, ON_FIELD, OVERLAY, SHIELDED_BY_MATERIAL, SZONE, TO_GRAVE, TOKEN, UP,
+    BOUND_TO_MONSTER, CHANGED_POSITION, CONTROLS_EQUIPPED, DECK, DESTROYED, DESTROYS_EQUIPPED, DOWN, EXTRA,
+    EXTRA_DECK, FLIPPED, GRAVE, HAND, IS_TOON, LINK, MZONE, ON_FIELD, SHIELDED_BY_MATERIAL, TOKEN, TO_GRAVE, UP,
 )  # fmt: skip
 from ludus.games.duel.values import attack, has, works
-from ludus.games.duel.zones import attach, is_up, move, new_stamp, side_of, sort_cards, unbind
+from ludus.games.duel.zones import is_up, move, new_stamp, sort_cards, unbind
 from ludus.words import rule
 
 TOON_WORLD = ROW_OF[15259703]
@@ -258,7 +258,10 @@ def can_replace(state, c, reason):
     """Whether a monster could give up a material instead."""
     card = state.cards[c]
     return (
-        card.place == MZONE and card.overlays > 0 and reason & (BY_EFFECT | BY_BATTLE) and has(state, c, SHIELDED_BY_MATERIAL)
+        card.place == MZONE
+        and card.overlays > 0
+        and reason & (BY_EFFECT | BY_BATTLE)
+        and has(state, c, SHIELDED_BY_MATERIAL)
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ludus.games.duel import describing, values
 from ludus.games.duel.describing import POSITION_IDS
 from ludus.games.duel.state import (
-    BANISHED_PILE, BEING_SUMMONED, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, MOST_ACTIONS, MOST_CARDS, MOST_HISTORY,
-    NOBODY,
+    BANISHED_PILE, BEING_SUMMONED, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, MOST_ACTIONS, MOST_CARDS,
+    MOST_HISTORY, NOBODY,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, CHANGES, ROWS
 from ludus.games.duel.tables.words import COPIES_EQUIP, DOWN, EQUIP, LINK, MONSTER, SPELL, UP

@@ -1,26 +1,31 @@
 """What effects do when they resolve: destroying, returning, drawing, damaging, searching."""
 
 from ludus.games.duel.events import miss
-from ludus.games.duel.filters import can_banish, count_matching, gather, matches
-from ludus.games.duel.frames import SET_SPELL, ask, ask_cards, ask_yes, call, clear_options, done, offer, picks_from
+from ludus.games.duel.filters import count_matching, gather
+from ludus.games.duel.frames import SET_SPELL, ask, ask_cards, ask_yes, call, clear_options, done, offer
 from ludus.games.duel.moving import change_position, destroy, draw, heal, hurt, put_in, send
 from ludus.games.duel.randomness import random_in_hand, roll_die, shuffle_hand, toss_coin
 from ludus.games.duel.state import (
-    ACTIVATION_NEGATED, ATTACK_ENDED, BEING_SUMMONED, BY_DESTRUCTION, BY_DISCARD, BY_EFFECT, BY_RULE, CHOOSES, DECK_PILE, GRAVE_PILE, HAND_PILE, LEAVING, LINK_DISABLED, LINK_NEGATED,
-    NOBODY, OPTION, SUMMON_NEGATED, LINK_ACTIVATION, TARGETED_NOW,
+    ACTIVATION_NEGATED, ATTACK_ENDED, BEING_SUMMONED, BY_DISCARD, BY_EFFECT, CHOOSES, DECK_PILE, HAND_PILE,
+    LEAVING, LINK_ACTIVATION, LINK_DISABLED, LINK_NEGATED, NOBODY, OPTION, SUMMON_NEGATED,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, EFFECTS
+from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, ADD_COPIES, ADD_COUNTER, ATTACK_AGAIN, BANISH_BATTLERS, BANISH_TARGETS, BANISHED, BOTTOMLESS, CARD_DESTRUCTION, CHAINING, CHARITY, CYLINDER, DAMAGE, DAMAGE_BOTH,
-    DAMAGE_PER, DECK, DESTROY_ALL, DESTROY_ALL_OTHERS, DESTROY_ATTACK_TARGET, DESTROY_ATTACKER, DESTROY_EVENT_CARDS, DESTROY_HIGHEST_DEFENSE, DESTROY_IF_DOWN, DESTROY_IF_TYPE,
-    DESTROY_RACE, DESTROY_SELF, DESTROY_STRONGEST_ATTACKER, DESTROY_TARGETS, DESTROY_THREE, DESTROY_WEAKEST, DICE, DISCARD_RANDOM, DON_ZALOOG, DOWN, DOWN_DEFENSE, DRAINING, DRAW, DUO, DUST_TORNADO,
-    FIELD, FLIP, GRAVE, HAND, IN_ATTACK, IN_DEFENSE, LILY, LINK, MIRROR_FORCE, MONSTER, MONSTERS, MORPHING_JAR, MZONE, NEGATE_ACTIVATION, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NEGATE_EFFECT,
-    NEGATE_SUMMON, NO_BATTLE_DAMAGE, NOBLEMAN, NOTHING, ON_FIELD, OTHER_MONSTERS, OWN_DECK, OWN_HAND, OWN_MONSTERS, RAISE_ATTACK, RAISE_DEFENSE, RECOVER, RETURN_ALL, RETURN_ATTACKER,
-    RETURN_SELF, RING, RUIN, SEARCH, SEARCH_AND_BAN, SERPENT, SOLEMN, SPELL, SPIRIT_RETURN, STARDUST, SWAP_BASE_VALUES, SWORDS, SZONE, THESTALOS, TIME_WIZARD, TO_ATTACK, TO_DECK_TOP, TO_DEFENSE,
-    TO_HAND_TARGETS, TORRENTIAL, TRAP, TRAP_HOLE, TURN_DOWN, UP, UP_ATTACK, UP_DEFENSE, UPSTART, UTOPIA_NEGATE, WABOKU, SNATCH_RECOVER, BLACK_PENDANT, TOKEN,
+    ADD_COPIES, ADD_COUNTER, ATTACK_AGAIN, BANISHED, BANISH_BATTLERS, BANISH_TARGETS, BOTTOMLESS,
+    CARD_DESTRUCTION, CHAINING, CHARITY, CYLINDER, DAMAGE, DAMAGE_BOTH, DAMAGE_PER, DECK, DESTROY_ALL,
+    DESTROY_ALL_OTHERS, DESTROY_ATTACKER, DESTROY_ATTACK_TARGET, DESTROY_EVENT_CARDS, DESTROY_HIGHEST_DEFENSE,
+    DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_RACE, DESTROY_SELF, DESTROY_STRONGEST_ATTACKER, DESTROY_TARGETS,
+    DESTROY_THREE, DESTROY_WEAKEST, DICE, DISCARD_RANDOM, DON_ZALOOG, DOWN_DEFENSE, DRAINING, DRAW, DUO,
+    DUST_TORNADO, FIELD, FLIP, GRAVE, HAND, IN_ATTACK, IN_DEFENSE, LILY, LINK, MIRROR_FORCE, MONSTER,
+    MORPHING_JAR, MZONE, NEGATE_ACTIVATION, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NEGATE_EFFECT, NEGATE_SUMMON,
+    NOBLEMAN, NOTHING, NO_BATTLE_DAMAGE, OTHER_MONSTERS, OWN_DECK, OWN_MONSTERS, RAISE_ATTACK, RAISE_DEFENSE,
+    RECOVER, RETURN_ALL, RETURN_ATTACKER, RETURN_SELF, RING, RUIN, SEARCH, SEARCH_AND_BAN, SERPENT,
+    SNATCH_RECOVER, SOLEMN, SPELL, SPIRIT_RETURN, STARDUST, SWAP_BASE_VALUES, SWORDS, THESTALOS, TIME_WIZARD,
+    TORRENTIAL, TO_ATTACK, TO_DECK_TOP, TO_DEFENSE, TO_HAND_TARGETS, TRAP, TRAP_HOLE, TURN_DOWN, UP, UPSTART,
+    UP_ATTACK, UP_DEFENSE, UTOPIA_NEGATE, WABOKU,
 )  # fmt: skip
 from ludus.games.duel.values import attack, defense, held_back, types_of
-from ludus.games.duel.zones import free_spell_zones, is_up, lay, lift, monsters_of, spells_of
+from ludus.games.duel.zones import free_spell_zones, is_up
 from ludus.words import rule
 
 
@@ -33,7 +38,7 @@ def live(state, link, k):
 
 @rule
 def still_fits(state, c, effect, player):
-    """Some effects ask again, when they resolve, that a target lies face-up (UP) or on the other side (OTHER_MONSTERS)."""
+    """Some effects ask again when they resolve: face-up (UP), or on the other side (OTHER_MONSTERS)."""
     if effect.a == UP:
         return is_up(state, c)
     return effect.a != OTHER_MONSTERS or state.cards[c].controller != player
@@ -283,7 +288,14 @@ def other_things(state, frame, link, effect, player):
         state.waboku[player] = 1
     elif do == NEGATE_ACTIVATION or do == NEGATE_EFFECT or do == NEGATE_SUMMON or do == SOLEMN or do == STARDUST:
         negate(state, frame, link, do, player)
-    elif do == TORRENTIAL or do == MIRROR_FORCE or do == RUIN or do == TRAP_HOLE or do == BOTTOMLESS or do == DESTROY_ATTACKER:
+    elif (
+        do == TORRENTIAL
+        or do == MIRROR_FORCE
+        or do == RUIN
+        or do == TRAP_HOLE
+        or do == BOTTOMLESS
+        or do == DESTROY_ATTACKER
+    ):
         spring(state, frame, link, do, player)
     elif do == RING:
         c = first_target(state, link)
@@ -596,7 +608,12 @@ def spring(state, frame, link, do, player):
         return
     if do == DESTROY_ATTACKER:
         c = first_target(state, link)
-        if c != NOBODY and state.cards[c].position == UP_ATTACK and state.cards[c].status & ATTACK_ENDED == 0 and not held_back(state, c):
+        if (
+            c != NOBODY
+            and state.cards[c].position == UP_ATTACK
+            and state.cards[c].status & ATTACK_ENDED == 0
+            and not held_back(state, c)
+        ):
             destroy_one(state, c, player)
         return
     work = destroy(state, BY_EFFECT, player)
@@ -604,7 +621,12 @@ def spring(state, frame, link, do, player):
         work.args[3] = BANISHED
         for k in range(link.event.count):
             c = link.event.cards[k]
-            if state.cards[c].place == MZONE and state.cards[c].stamp <= link.value and is_up(state, c) and attack(state, c) >= 1500:
+            if (
+                state.cards[c].place == MZONE
+                and state.cards[c].stamp <= link.value
+                and is_up(state, c)
+                and attack(state, c) >= 1500
+            ):
                 put_in(work, c)
     else:
         for side in range(2):
@@ -620,7 +642,12 @@ def spring(state, frame, link, do, player):
 def stop_attack(state, link, do, player):
     """The attack is negated, with what follows."""
     a = state.attacker
-    if a == NOBODY or state.cards[a].place != MZONE or state.cards[a].position != UP_ATTACK or state.cards[a].status & ATTACK_ENDED:
+    if (
+        a == NOBODY
+        or state.cards[a].place != MZONE
+        or state.cards[a].position != UP_ATTACK
+        or state.cards[a].status & ATTACK_ENDED
+    ):
         return
     if held_back(state, a):
         return

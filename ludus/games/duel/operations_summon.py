@@ -1,12 +1,11 @@
 """What effects do when they resolve: summoning, equipping and taking control."""
 
-from ludus.games.duel.chain import ask_place
 from ludus.games.duel.conditions import can_swap, lord_is_there, swappable
 from ludus.games.duel.control import equip, equip_monster, take_control
 from ludus.games.duel.events import miss
-from ludus.games.duel.filters import can_special_summon, gather, matches
+from ludus.games.duel.filters import can_special_summon, gather
 from ludus.games.duel.frames import (
-    SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, done, offer, offer_unpicks, picks_from,
+    SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, offer, offer_unpicks, picks_from,
 )  # fmt: skip
 from ludus.games.duel.fusing import (
     MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, is_in, ritual_pool, ritual_ready,
@@ -15,15 +14,18 @@ from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
 from ludus.games.duel.operations import first_target
 from ludus.games.duel.proceeding import sort_options
 from ludus.games.duel.state import (
-    AS_MATERIAL, BY_EFFECT, BY_RELEASE, BY_RULE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NO_QUESTION, NOBODY, PICKS, SUM, UNPICKS, UNSELECT,
+    AS_MATERIAL, BY_EFFECT, BY_RELEASE, BY_RULE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NOBODY,
+    NO_QUESTION, PICKS, SUM, UNPICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.summoning import remove_from, special_summon
-from ludus.games.duel.tables import CARDS, FILTERS, ROW_OF
+from ludus.games.duel.tables import CARDS, ROW_OF
 from ludus.games.duel.tables.words import (
-    DOWN_DEFENSE, ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, FUSE, FUSION, GERM, GOYO, GRAVE, METAMORPHOSIS, MOMONGA, MONSTER, MZONE, OWN_DECK, OWN_HAND, RECRUIT, REVIVE, REVIVE_BOUND,
-    REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RITUAL_SUMMON, SNATCH, SUMMON_FROM_HAND, SUMMON_LINKED, SWAP_CONTROL, SZONE, TAKE_CONTROL, TOKENS, UP, UP_ATTACK, UP_DEFENSE, IN_ATTACK, GRAVE, LINK,
+    DOWN_DEFENSE, ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, FUSE, FUSION, GERM, GOYO, GRAVE, IN_ATTACK,
+    METAMORPHOSIS, MOMONGA, MZONE, OWN_DECK, OWN_HAND, RECRUIT, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED,
+    REVIVE_NEGATED, REVIVE_SELF, RITUAL_SUMMON, SNATCH, SUMMON_FROM_HAND, SUMMON_LINKED, TAKE_CONTROL, TOKENS, UP,
+    UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
-from ludus.games.duel.values import has_level, level
+from ludus.games.duel.values import level
 from ludus.games.duel.zones import count_bits, free_monster_zones, is_up, new_token, pointed_at, zones_for
 from ludus.words import rule
 
@@ -48,7 +50,12 @@ def summoning_effect(state, frame, link, effect):
     if do == REVIVE_EQUIPPED or do == REVIVE_BOUND:
         return revive_bound(state, step, link, do, c, player)
     if do == REVIVE_SELF:
-        if step == 0 and state.cards[link.card].stamp == link.stamp and free_monster_zones(state, player) and not state.no_summons[player]:
+        if (
+            step == 0
+            and state.cards[link.card].stamp == link.stamp
+            and free_monster_zones(state, player)
+            and not state.no_summons[player]
+        ):
             summon_one(state, link.card, player, UP)
             return False
         return True
@@ -74,7 +81,12 @@ def handover(state, frame, step, link, effect, c, player):
     """Equips and changes of control."""
     do = effect.do
     if do == EQUIP_CARD or do == SNATCH:
-        if state.cards[link.card].stamp == link.stamp and c != NOBODY and state.cards[c].place == MZONE and is_up(state, c):
+        if (
+            state.cards[link.card].stamp == link.stamp
+            and c != NOBODY
+            and state.cards[c].place == MZONE
+            and is_up(state, c)
+        ):
             equip(state, link.card, c)
         return True
     if do == EQUIP_TARGET:
@@ -117,7 +129,12 @@ def revive_bound(state, step, link, do, c, player):
     """A monster comes back, tied to the card that called it."""
     here = state.cards[link.card].stamp == link.stamp
     if step == 0:
-        if here and c != NOBODY and free_monster_zones(state, player) and can_special_summon(state, c, player, UP_ATTACK):
+        if (
+            here
+            and c != NOBODY
+            and free_monster_zones(state, player)
+            and can_special_summon(state, c, player, UP_ATTACK)
+        ):
             summon_one(state, c, player, UP_ATTACK)
             return False
         return True
@@ -225,7 +242,12 @@ def metamorphose(state, frame, step, link, player):
         for k in range(state.sizes[player, EXTRA_PILE]):
             c = state.piles[player, EXTRA_PILE, k]
             row = CARDS[state.cards[c].code]
-            if row.types & FUSION and row.level == link.value and not state.no_summons[player] and zones_for(state, c, player):
+            if (
+                row.types & FUSION
+                and row.level == link.value
+                and not state.no_summons[player]
+                and zones_for(state, c, player)
+            ):
                 put_in(frame, c)
         ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0

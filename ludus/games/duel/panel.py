@@ -5,8 +5,8 @@ from ludus.games.duel.actions import FINISH
 from ludus.games.duel.asking import answer_of, is_asked, is_on_card, option_of, question_of
 from ludus.games.duel.layout import PANEL_LEFT, PANEL_MIDDLE, PANEL_WIDTH
 from ludus.games.duel.pieces import (
-    BOX, COLORS, CYAN, GOLD, GREY, INK, KINDS, NAMES, PANEL, RED, RIM, SAME, SAY_COUNTS, SAYS, WHITE, badge, fitted,
-    known, word_table, written,
+    BOX, COLORS, CYAN, GOLD, GREY, INK, KINDS, NAMES, PANEL, RED, RIM, SAME, SAYS, SAY_COUNTS, WHITE, badge,
+    fitted, known, word_table, written,
 )  # fmt: skip
 from ludus.games.duel.state import (
     ACTIVATES, ATTACKS, CARD, CHAIN, CHOOSES, DECLARES, DRAW_PHASE, END, FINISHES, HAND_PILE, MAIN_1, MAIN_2,
@@ -23,7 +23,7 @@ PLACE_NAMES = word_table(("deck", "hand", "field", "field", "grave", "banished",
 YOURS, THEIRS = 0x2F6FB5, 0xA8433F
 USUAL_POINTS = 8000
 LINKS_SHOWN, TALLEST, LOW_BUTTON = 6, 24.0, 30.0
-SAY_SIZE, SAY_STEP = 8.8, 10.6
+SAY_SIZE, SAY_STEP = 9.8, 11.6
 
 
 @rule

@@ -1,18 +1,21 @@
 """Costs are paid and targets are chosen when an effect is activated."""
 
 from ludus.games.duel.activation import can_become_fusion, can_release, can_take_enemy, can_turn_enemy
-from ludus.games.duel.filters import can_target, gather
+from ludus.games.duel.filters import gather
 from ludus.games.duel.frames import ask, ask_cards, clear_options, done, offer, picks_from
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.state import (
-    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECLARES, DECK_PILE, HAND_PILE, LINK_ACTIVATION, MOST_TARGETS, NOBODY, OPTION, PICKS, UNSELECT,
+    ANNOUNCE_RACE, BY_COST, BY_DISCARD, BY_RELEASE, CANNOT_ATTACK, CHOOSES, DECK_PILE, DECLARES, HAND_PILE,
+    LINK_ACTIVATION, MOST_TARGETS, NOBODY, OPTION, PICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    BOTTOMLESS, BOTH_FIELDS, CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_RACE, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF, DON_ZALOOG, DRAINING, ENEMY_CONTROLLER,
-    GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK, MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NO_COST, ON_FIELD, OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING,
-    BANISH_TARGETS, CHAINING, DESTROY_ALL_OTHERS, DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_TARGETS, DUST_TORNADO, NEGATE_ACTIVATION, NEGATE_SUMMON, NOBLEMAN, NOTHING,
-    RUIN, SOLEMN, STARDUST, SWAP_BASE_VALUES, TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF, UP, DESTROY_EVENT_CARDS, TAKE_CONTROL, TIME_WIZARD,
+    BANISH_TARGETS, BOTTOMLESS, CHAINING, CYLINDER, DESTROY_ALL_OTHERS, DESTROY_ATTACKER, DESTROY_EVENT_CARDS,
+    DESTROY_IF_DOWN, DESTROY_IF_TYPE, DESTROY_RACE, DESTROY_TARGETS, DESTROY_THREE, DETACH, DISCARD, DISCARD_SELF,
+    DON_ZALOOG, DRAINING, DUST_TORNADO, ENEMY_CONTROLLER, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, GRAVE, LINK,
+    NEGATE_ACTIVATION, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NEGATE_SUMMON, NOBLEMAN, NOTHING, NO_COST, ON_FIELD,
+    OTHER_MONSTERS, PAY, PAY_HALF, REMOVE_COUNTER, RING, RUIN, SOLEMN, STARDUST, SWAP_BASE_VALUES, TIME_WIZARD,
+    TO_HAND_TARGETS, TRAP_HOLE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED, TRIBUTE_SELF,
 )  # fmt: skip
 from ludus.games.duel.values import attack, level, types_of
 from ludus.games.duel.zones import free_monster_zones, is_up, pointed_at
@@ -95,7 +98,11 @@ def gather_cost(state, frame, effect, c, player):
         seen = pointed_at(state, c) if cost == TRIBUTE_LINKED else 0x7F
         for zone in range(7):
             m = state.monsters[player, zone]
-            if seen >> zone & 1 and can_release(state, m) and (cost != TRIBUTE_FOR_FUSION or can_become_fusion(state, m, player)):
+            if (
+                seen >> zone & 1
+                and can_release(state, m)
+                and (cost != TRIBUTE_FOR_FUSION or can_become_fusion(state, m, player))
+            ):
                 put_in(frame, m)
 
 
@@ -239,7 +246,7 @@ def offer_races(state):
 
 @rule
 def would_destroy(state, link, effect):
-    """Whether a link threatens to destroy something on the field; negating a card that is activated is no such threat."""
+    """Whether a link threatens to destroy something on the field; negating an activated card does not."""
     do = effect.do
     if do == DESTROY_IF_TYPE:
         c = link.targets[0]
@@ -251,7 +258,20 @@ def would_destroy(state, link, effect):
         card = state.cards[answered.card]
         return answered.flags & LINK_ACTIVATION == 0 and card.stamp == answered.stamp and card.place & ON_FIELD != 0
     if effect.target_where:
-        return link.count > 0 and (do == DESTROY_TARGETS or do == DESTROY_IF_DOWN or do == DESTROY_THREE or do == RING or do == NOBLEMAN or do == DUST_TORNADO)
+        return link.count > 0 and (
+            do == DESTROY_TARGETS
+            or do == DESTROY_IF_DOWN
+            or do == DESTROY_THREE
+            or do == RING
+            or do == NOBLEMAN
+            or do == DUST_TORNADO
+        )
     return (NOTHING < do <= DESTROY_ALL_OTHERS and do != TO_HAND_TARGETS and do != BANISH_TARGETS) or (
-        do == RUIN or do == TIME_WIZARD or do == TRAP_HOLE or do == BOTTOMLESS or do == DESTROY_ATTACKER or do == NEGATE_SUMMON or do == SOLEMN
+        do == RUIN
+        or do == TIME_WIZARD
+        or do == TRAP_HOLE
+        or do == BOTTOMLESS
+        or do == DESTROY_ATTACKER
+        or do == NEGATE_SUMMON
+        or do == SOLEMN
     )

@@ -6,10 +6,11 @@ every set is simply tried.
 
 from ludus.games.duel.filters import can_banish, matches
 from ludus.games.duel.fusing import room_after
-from ludus.games.duel.state import EXTRA_PILE, GRAVE_PILE, NOBODY, PROPER
+from ludus.games.duel.state import GRAVE_PILE, NOBODY
 from ludus.games.duel.tables import CARDS, ROW_OF
 from ludus.games.duel.tables.words import (
-    DARK, EMPTY_FIELD, LIGHT, LIGHT_AND_DARK, LINK, LINK_PROCEDURE, MONSTER, NO_PROCEDURE, SYNCHRO_PROCEDURE, TOKEN, TOON_PROCEDURE, TUNER, XYZ_PROCEDURE,
+    DARK, EMPTY_FIELD, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, NO_PROCEDURE, SYNCHRO_PROCEDURE, TOKEN,
+    TOON_PROCEDURE, TUNER, XYZ_PROCEDURE,
 )  # fmt: skip
 from ludus.games.duel.values import has_level, level
 from ludus.games.duel.zones import free_monster_zones, is_up, monsters_of

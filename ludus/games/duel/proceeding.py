@@ -3,20 +3,32 @@
 from ludus.games.duel.chain import ask_place
 from ludus.games.duel.events import miss, note, trigger_own
 from ludus.games.duel.filters import can_banish
-from ludus.games.duel.frames import ask, ask_cards, ask_position, clear_options, done, offer, offer_unpicks, picks_from, sort_by_birth
+from ludus.games.duel.frames import (
+    ask,
+    ask_cards,
+    ask_position,
+    clear_options,
+    done,
+    offer,
+    offer_unpicks,
+    picks_from,
+    sort_by_birth,
+)
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.procedures import completable, is_legal_set, material_pool
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY, PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
+    AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY,
+    PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
 )  # fmt: skip
-from ludus.games.duel.summoning import arrive, ask_next_tribute, remove_from
+from ludus.games.duel.summoning import arrive, remove_from
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED, SYNCHRO_PROCEDURE, TOON_PROCEDURE, TUNER, UP, UP_ATTACK, XYZ_PROCEDURE,
+    BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED,
+    SYNCHRO_PROCEDURE, TOON_PROCEDURE, TUNER, UP, UP_ATTACK, XYZ_PROCEDURE,
 )  # fmt: skip
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import attach, count_bits, free_monster_zones, monsters_of, move, sort_cards, zones_for
+from ludus.games.duel.zones import attach, count_bits, free_monster_zones, move, sort_cards, zones_for
 from ludus.words import rule
 
 

@@ -6,17 +6,17 @@ What the seat does not know is a back, and has no name.
 from ludus.games.duel import asking, layout, panel, values
 from ludus.games.duel.asking import actions_on, answer_of, is_asked, is_on_card, option_of
 from ludus.games.duel.layout import (
-    HAND_WIDTH, HEIGHT, LEFT, MIDDLE_Y, MONSTER_LONG, RIGHT, SPELL_HEIGHT, SPELL_WIDTH, WIDTH, size_of, spot, spot_of,
+    HAND_WIDTH, HEIGHT, LEFT, MIDDLE_Y, MONSTER_LONG, RIGHT, SPELL_HEIGHT, SPELL_WIDTH, WIDTH, size_of, spot,
+    spot_of,
 )  # fmt: skip
 from ludus.games.duel.pieces import (
     BACK, BOX, CYAN, EXTRA_BACK, FELT, GOLD, GREEN, GREY, INK, KINDS, LINK, OTHER_FELT, PANEL, RED, RIM, THREAD,
-    WHITE, ZONE,
-    badge, button, fitted, framed, known, paint_back, paint_body, paint_hidden, paint_in_hand, paint_monster,
-    paint_named, paint_spell,
+    WHITE, ZONE, badge, button, fitted, framed, known, paint_back, paint_body, paint_hidden, paint_in_hand,
+    paint_monster, paint_named, paint_spell,
 )  # fmt: skip
 from ludus.games.duel.state import (
-    ATTACKS, BANISHED_PILE, BATTLE, BATTLE_END, BATTLE_START, DECK_PILE, EXTRA_PILE, FIELD_ZONE, GRAVE_PILE, HAND_PILE,
-    MOST_ACTIONS, NOBODY, PICKS, PLACES,
+    ATTACKS, BANISHED_PILE, BATTLE, BATTLE_END, BATTLE_START, DECK_PILE, EXTRA_PILE, FIELD_ZONE, GRAVE_PILE,
+    HAND_PILE, MOST_ACTIONS, NOBODY, PICKS, PLACES,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables import words as w

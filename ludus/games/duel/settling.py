@@ -1,15 +1,15 @@
 """After everything that happens the field settles: who has won, who controls what, what must be destroyed or sit."""
 
 from ludus.games.duel.frames import ADJUST, CHANGE_POSITION, TAKE_CONTROL_OF, call, done
-from ludus.games.duel.moving import change_position, destroy, put_in
+from ludus.games.duel.moving import destroy, put_in
 from ludus.games.duel.randomness import shuffle_if_due
 from ludus.games.duel.state import ATTACK_ENDED, BEING_SUMMONED, BY_EFFECT, BY_RULE, FELLED, NOBODY
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, EXTRA_DECK, LINK, MONSTER, MZONE, SITS_DRAGONS, SITS_LEVELS, SZONE, UP, UP_ATTACK, UP_DEFENSE,
+    CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, LINK, MZONE, SITS_DRAGONS, SITS_LEVELS, UP, UP_ATTACK,
+    UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import equips_on, has, has_level, held_back, level, somewhere
-from ludus.games.duel.zones import is_up
 from ludus.words import OVER, rule
 
 BY_LIFE, BY_DECK = 1, 2
@@ -117,7 +117,11 @@ def rightful(state, c):
     for side in range(2):
         for zone in range(5):
             e = state.spells[side, zone]
-            if e != NOBODY and state.cards[e].equipped_to == c and CARDS[state.cards[e].code].traits & CONTROLS_EQUIPPED:
+            if (
+                e != NOBODY
+                and state.cards[e].equipped_to == c
+                and CARDS[state.cards[e].code].traits & CONTROLS_EQUIPPED
+            ):
                 if has(state, e, CONTROLS_EQUIPPED) and state.cards[e].enabled_at > best:
                     best = state.cards[e].enabled_at
                     player = side
@@ -155,7 +159,11 @@ def fell_targeted(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and has(state, c, DIES_WHEN_TARGETED) and (equips_on(state, c) > 0 or called_back(state, c) or state.cards[c].status & FELLED):
+            if (
+                c != NOBODY
+                and has(state, c, DIES_WHEN_TARGETED)
+                and (equips_on(state, c) > 0 or called_back(state, c) or state.cards[c].status & FELLED)
+            ):
                 put_in(frame, c)
     if frame.count == 0:
         done(state)
@@ -198,7 +206,12 @@ def sit_down(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and state.cards[c].position == UP_ATTACK and state.cards[c].status & BEING_SUMMONED == 0 and must_sit(state, c, levels, dragons):
+            if (
+                c != NOBODY
+                and state.cards[c].position == UP_ATTACK
+                and state.cards[c].status & BEING_SUMMONED == 0
+                and must_sit(state, c, levels, dragons)
+            ):
                 put_in(frame, c)
     if frame.count == 0:
         done(state)
@@ -224,7 +237,12 @@ def watch_attack(state):
     if not state.in_damage_step and held_back(state, a):
         card.status |= ATTACK_ENDED
         return
-    if card.place != MZONE or card.arrival != state.attacker_stamp or card.position != UP_ATTACK or card.controller != state.turn_player:
+    if (
+        card.place != MZONE
+        or card.arrival != state.attacker_stamp
+        or card.position != UP_ATTACK
+        or card.controller != state.turn_player
+    ):
         card.status |= ATTACK_ENDED
         return
     if state.replaying & 2:

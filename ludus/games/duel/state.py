@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a list of words is one thing)
 """The record of a duel: every card, every zone, what is going on, and what is asked."""
 
 from ludus.games.duel.tables import words
@@ -44,10 +45,11 @@ LINK_NEGATED, LINK_DISABLED, LINK_OF_CARD, LINK_FROM_HAND, LINK_ACTIVATION = 1, 
 
 CARD_STATE = record(
     code=i16, owner=i16, controller=i16, place=i16, sequence=i16, position=i16, was_place=i16, was_sequence=i16,
-    was_position=i16, was_controller=i16, was_attack=i32, reason=i32, reason_player=i16, reason_card=i16, status=i32, stamp=i32, arrival=i32, born=i32, fought=i16,
-    enabled_at=i32, counters=i16, equipped_to=i16, overlaid_on=i16, bound_to=i16, bound_stamp=i32, attack_up=i32, defense_up=i32,
-    swapped=i16, calculation_up=i32, attacks=i16, attacked=(i16, 8), resting=i16, negated=i16, used=i16, turns=i16,
-    lent_until_end=i16, control=i16, control_order=i32, lent_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
+    was_position=i16, was_controller=i16, was_attack=i32, reason=i32, reason_player=i16, reason_card=i16, status=i32,
+    stamp=i32, arrival=i32, born=i32, fought=i16, enabled_at=i32, counters=i16, equipped_to=i16, overlaid_on=i16,
+    bound_to=i16, bound_stamp=i32, attack_up=i32, defense_up=i32, swapped=i16, calculation_up=i32, attacks=i16,
+    attacked=(i16, 8), resting=i16, negated=i16, used=i16, turns=i16, lent_until_end=i16, control=i16,
+    control_order=i32, lent_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
 )  # fmt: skip
 """one card. `stamp` is new whenever it becomes another card to whoever remembers it; `was_…` is how it lay before it
 last moved; `used` are bits of its effects that were used this turn"""
@@ -58,8 +60,8 @@ FRAME = record(process=i16, step=i16, args=(i32, FRAME_ARGUMENTS), count=i16, ca
 EVENT = record(code=i32, player=i16, value=i32, count=i16, cards=(i16, MOST_EVENT_CARDS))
 
 LINK = record(
-    card=i16, code=i16, effect=i16, player=i16, controller=i16, place=i16, sequence=i16, stamp=i32, flags=i16, count=i16,
-    targets=(i16, MOST_TARGETS), stamps=(i32, MOST_TARGETS), value=i32, extra=i32, event=EVENT,
+    card=i16, code=i16, effect=i16, player=i16, controller=i16, place=i16, sequence=i16, stamp=i32, flags=i16,
+    count=i16, targets=(i16, MOST_TARGETS), stamps=(i32, MOST_TARGETS), value=i32, extra=i32, event=EVENT,
 )  # fmt: skip
 """a link of the chain, or one that waits to become one"""
 
@@ -74,23 +76,24 @@ CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 """an option of the question"""
 
 STATE = record(
-    **HEAD, deck1=(i16, MOST_IN_DECK), deck2=(i16, MOST_IN_DECK), starts=i16, points=i32, opening=i16, shuffled=i16, oppo_info=i16, greedy=i16,
-    turn=i16, turn_player=i16, phase=i16, told_phase=i16, in_damage_step=i16, life=(i32, 2), winner=i16, win_reason=i16, overdrawn=(i16, 2),
-    cards=(CARD_STATE, MOST_CARDS), tokens=i32, sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)),
-    monsters=(i16, (2, 7)), spells=(i16, (2, 8)), stamps=i32,
-    summons=(i16, 2), no_summons=(i16, 2), summoned_any=(i16, 2), sealed=(i16, (2, 8)), sealed_count=(i16, 2), named=(i16, (2, 16)),
-    named_count=(i16, 2), waboku=(i16, 2), no_damage=(i16, 2), attacked=(i16, 2), serpents=(i16, 2), end_battle=i16, hand_adjusted=i16,
-    shuffle=(i16, 2), attacker=i16, attack_target=i16, attacker_stamp=i32, target_stamp=i32, chain_attack=i16, replaying=i16,
-    battle_damage=(i32, 2), calculated=i16, holding_flips=i16, sparing=i16, damage_source=i16, zone_stamps=(i32, 7), cancelable=i16,
-    negating_summon=i16, depth=i16, frames=(FRAME, MOST_FRAMES), links=i16, chain=(LINK, MOST_LINKS), adding=LINK, trial=LINK, target_was_down=i16, pending_count=i16, pending=(PENDING, MOST_PENDING),
-    instant_count=i16, instant=(EVENT, MOST_EVENTS), point_count=i16, point=(EVENT, MOST_EVENTS), solving=i16,
-    question=i16, asked=i16, fewest=i16, most=i16, may_cancel=i16, may_finish=i16, forced=i16, about=i16, line=i32, goal=i32,
-    option_count=i16, options=(CHOICE, MOST_OPTIONS), answer=i16, result=i32, picked_count=i16, picked=(i16, MOST_IN_FRAME),
-    select_count=i16, select=(CHOICE, MOST_OPTIONS),
-    fed=i16, fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32,
-    page=i16, unrolled=i16, chosen_count=i16, chosen=(i16, MOST_OPTIONS),
-    history_count=(i16, 2), history=(u8, (2, MOST_HISTORY, 14)), history_turn=(i16, (2, MOST_HISTORY)),
-    first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS), first_card=(i16, 2), codes=(i16, MOST_CARDS),
+    **HEAD, deck1=(i16, MOST_IN_DECK), deck2=(i16, MOST_IN_DECK), starts=i16, points=i32, opening=i16, shuffled=i16,
+    oppo_info=i16, greedy=i16, turn=i16, turn_player=i16, phase=i16, told_phase=i16, in_damage_step=i16,
+    life=(i32, 2), winner=i16, win_reason=i16, overdrawn=(i16, 2), cards=(CARD_STATE, MOST_CARDS), tokens=i32,
+    sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)), monsters=(i16, (2, 7)), spells=(i16, (2, 8)), stamps=i32,
+    summons=(i16, 2), no_summons=(i16, 2), summoned_any=(i16, 2), sealed=(i16, (2, 8)), sealed_count=(i16, 2),
+    named=(i16, (2, 16)), named_count=(i16, 2), waboku=(i16, 2), no_damage=(i16, 2), attacked=(i16, 2),
+    serpents=(i16, 2), end_battle=i16, hand_adjusted=i16, shuffle=(i16, 2), attacker=i16, attack_target=i16,
+    attacker_stamp=i32, target_stamp=i32, chain_attack=i16, replaying=i16, battle_damage=(i32, 2), calculated=i16,
+    holding_flips=i16, sparing=i16, damage_source=i16, zone_stamps=(i32, 7), cancelable=i16, negating_summon=i16,
+    depth=i16, frames=(FRAME, MOST_FRAMES), links=i16, chain=(LINK, MOST_LINKS), adding=LINK, trial=LINK,
+    target_was_down=i16, pending_count=i16, pending=(PENDING, MOST_PENDING), instant_count=i16,
+    instant=(EVENT, MOST_EVENTS), point_count=i16, point=(EVENT, MOST_EVENTS), solving=i16, question=i16, asked=i16,
+    fewest=i16, most=i16, may_cancel=i16, may_finish=i16, forced=i16, about=i16, line=i32, goal=i32, option_count=i16,
+    options=(CHOICE, MOST_OPTIONS), answer=i16, result=i32, picked_count=i16, picked=(i16, MOST_IN_FRAME), fed=i16,
+    fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32, page=i16, unrolled=i16, chosen_count=i16,
+    chosen=(i16, MOST_OPTIONS), history_count=(i16, 2), history=(u8, (2, MOST_HISTORY, 14)),
+    history_turn=(i16, (2, MOST_HISTORY)), first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS),
+    first_card=(i16, 2), codes=(i16, MOST_CARDS),
 )  # fmt: skip
 
 assert words.EXTRA == 64

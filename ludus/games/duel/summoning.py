@@ -5,22 +5,21 @@ from ludus.games.duel.events import miss, note, note_more, tell, trigger_own
 from ludus.games.duel.frames import (
     SPECIAL_SUMMON, ask, ask_position, call, clear_options, done, offer, offer_unpicks, picks_from,
 )  # fmt: skip
-from ludus.games.duel.moving import put_in, send, turn_one
+from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    AS_MATERIAL, BEING_SUMMONED, BY_RELEASE, BY_RULE, BY_SPSUMMON, BY_SUMMON, CANCELS, ENABLED, FIELD_ZONE, FINISHES, FLIPPED_NOW, MOST_IN_FRAME, NOBODY,
-    NORMAL_SUMMONED, PICKS, PLACE, PROPER, SET_NOW, SHOWN_NOW, SPECIAL_NOW, SUMMONED_NOW, TRIBUTE, TRIBUTE_SUMMONED, UNPICKS, UNSELECT, POSITIONS,
+    AS_MATERIAL, BEING_SUMMONED, BY_RELEASE, BY_SPSUMMON, BY_SUMMON, CANCELS, ENABLED, FIELD_ZONE, FLIPPED_NOW,
+    NOBODY, NORMAL_SUMMONED, PICKS, PROPER, SET_NOW, SHOWN_NOW, SPECIAL_NOW, SUMMONED_NOW, TRIBUTE,
+    TRIBUTE_SUMMONED, UNPICKS, UNSELECT,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    CHANGED_POSITION, DOWN, DOWN_DEFENSE, FIELD, FLIP_SUMMON, FLIP_SUMMONED, FLIPPED, GRAVE, LINK, MZONE, SPSUMMON, SPSUMMONED, SUMMON, SUMMONED, SZONE, UP,
-    UP_ATTACK,
+    CHANGED_POSITION, DOWN, DOWN_DEFENSE, FIELD, FLIPPED, FLIP_SUMMON, FLIP_SUMMONED, GRAVE, LINK, MZONE,
+    SPSUMMONED, SUMMON, SUMMONED, SZONE, UP, UP_ATTACK,
 )  # fmt: skip
 from ludus.games.duel.turn import is_tribute, tributes_needed
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import (
-    count_bits, free_monster_zones, free_spell_zones, move, new_stamp, sort_cards, zones_for,
-)  # fmt: skip
+from ludus.games.duel.zones import free_monster_zones, free_spell_zones, move, new_stamp, sort_cards, zones_for
 from ludus.words import rule
 
 

@@ -8,7 +8,7 @@ from ludus.games.duel.asking import QUESTIONS
 from ludus.games.duel.naming import Sight
 from ludus.games.duel.pieces import says
 from ludus.games.duel.state import (
-    ACTIVATES, ATTACKS, BANISHED_PILE, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, NO_QUESTION, NOBODY, PICKS,
+    ACTIVATES, ATTACKS, BANISHED_PILE, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, NOBODY, NO_QUESTION, PICKS,
 )  # fmt: skip
 from ludus.games.duel.tables import ROWS
 from ludus.games.duel.tables import words as w

@@ -1,21 +1,22 @@
 """A turn: its phases, and what the turn player may do in a main phase."""
 
 from ludus.games.duel.activation import can_play_card, can_use, lies_in_range, no_event, try_link
-from ludus.games.duel.events import tell
 from ludus.games.duel.frames import (
-    ADD_CHAIN, BATTLE_COMMAND, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, SET_MONSTER, SET_SPELL, SPECIAL_SUMMON_RULE, ask, call, clear_options, done, offer,
+    ADD_CHAIN, BATTLE_COMMAND, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, SET_MONSTER, SET_SPELL,
+    SPECIAL_SUMMON_RULE, ask, call, clear_options, done, offer,
 )  # fmt: skip
 from ludus.games.duel.moving import change_position, draw
 from ludus.games.duel.procedures import can_procedure
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    ACTIVATES, BATTLE_START, BATTLE_STEP, BY_RULE, DRAW_PHASE, END, EXTRA_PILE, FLIPPED_NOW, GRAVE_PILE, HAND_PILE, IDLE, MAIN_1, MAIN_2, MOVED_NOW, NOBODY, REPOSITIONS,
-    SET_NOW, SETS_MONSTER, SETS_SPELL, SPECIAL_NOW, SPECIAL_SUMMONS, STANDBY, SUMMONED_NOW, SUMMONS, THIS_TURN, TO_BATTLE, TO_END,
+    ACTIVATES, BATTLE_START, BATTLE_STEP, BY_RULE, DRAW_PHASE, END, EXTRA_PILE, FLIPPED_NOW, HAND_PILE, IDLE,
+    MAIN_1, MAIN_2, MOVED_NOW, NOBODY, REPOSITIONS, SETS_MONSTER, SETS_SPELL, SET_NOW, SPECIAL_NOW,
+    SPECIAL_SUMMONS, STANDBY, SUMMONED_NOW, SUMMONS, THIS_TURN, TO_BATTLE, TO_END,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, DRAGON, EXTRA_DECK, FIELD, FREE, FREEZES, IGNITION, LINK, MONSTER, NO_TRIBUTE_SUMMON, QUICK, RITUAL, SITS_DRAGONS, SPECIAL_ONLY, SPELL, TOKEN, TRAP, UP,
-    UP_ATTACK, UP_DEFENSE, DOWN,
+    ACTIVATE, DRAGON, EXTRA_DECK, FREE, FREEZES, IGNITION, LINK, MONSTER, NO_TRIBUTE_SUMMON, QUICK, RITUAL,
+    SITS_DRAGONS, SPECIAL_ONLY, SPELL, TOKEN, TRAP, UP, UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import level, somewhere, traits_of, works
 from ludus.games.duel.windows import ask_fast, open_window, phase_window, solve, start_link
@@ -332,7 +333,11 @@ def can_normal_summon(state, c, player, face_down):
 @rule
 def can_reposition(state, c, player):
     card = state.cards[c]
-    if card.status & (SUMMONED_NOW | FLIPPED_NOW | SPECIAL_NOW | MOVED_NOW) or card.attacks > 0 or CARDS[card.code].types & LINK:
+    if (
+        card.status & (SUMMONED_NOW | FLIPPED_NOW | SPECIAL_NOW | MOVED_NOW)
+        or card.attacks > 0
+        or CARDS[card.code].types & LINK
+    ):
         return False
     if frozen(state, c):
         return False

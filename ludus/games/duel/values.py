@@ -3,8 +3,9 @@
 from ludus.games.duel.state import BEING_SUMMONED, ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
 from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF
 from ludus.games.duel.tables.words import (
-    BINDS_LEVELS, COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, FREEZES, LINK, LINKED, MATERIALS, MONSTER, MZONE,
-    NEGATES_TRAPS, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND, SPELL, STOPS_TRAPS, SZONE, TRAP, UP, XYZ,
+    BINDS_LEVELS, COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, FREEZES, LINK, LINKED,
+    MATERIALS, MONSTER, MZONE, NEGATES_TRAPS, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND,
+    SPELL, STOPS_TRAPS, SZONE, TRAP, UP, XYZ,
 )  # fmt: skip
 from ludus.games.duel.zones import is_up, pointed_at, spells_of
 from ludus.words import rule
@@ -60,7 +61,12 @@ def first_decree(state):
     for player in range(2):
         for zone in range(5):
             c = state.spells[player, zone]
-            if c != NOBODY and traits_of(state, c) & NEGATES_TRAPS and is_up(state, c) and state.cards[c].status & ENABLED:
+            if (
+                c != NOBODY
+                and traits_of(state, c) & NEGATES_TRAPS
+                and is_up(state, c)
+                and state.cards[c].status & ENABLED
+            ):
                 if found == NOBODY or state.cards[c].enabled_at < state.cards[found].enabled_at:
                     found = c
     return found

@@ -1,25 +1,27 @@
 """Windows: moments when triggered effects are put on a chain and both players may answer."""
 
 from ludus.games.duel.activation import (
-    can_pay, can_play_card, can_use, count_use, fast_enough, is_sealed, lies_in_range, no_event, possible, try_link, used_up,
+    can_pay, can_play_card, can_use, count_use, fast_enough, is_sealed, lies_in_range, no_event, possible,
+    try_link, used_up,
 )  # fmt: skip
 from ludus.games.duel.events import drop_pending
 from ludus.games.duel.filters import can_banish
 from ludus.games.duel.frames import (
-    ADD_CHAIN, CONTINUOUS_PHASE, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, SEND, SOLVE_CHAIN, ask, ask_cards, ask_effect, call, clear_options, done, offer, picks_from,
+    ADD_CHAIN, CONTINUOUS_PHASE, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, SOLVE_CHAIN, ask, ask_cards, ask_effect,
+    call, clear_options, done, offer, picks_from,
 )  # fmt: skip
 from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, CHAINED, DAMAGE_STEP, DRAW_PHASE, END, GRAVE_PILE, HAND_PILE, NOBODY, PASSES, PROPER, READY, TAKEN_UP,
-    STANDBY, THIS_TURN, TRIBUTE_SUMMONED, FELLED, ENABLED,
+    ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, DAMAGE_STEP, END, GRAVE_PILE, HAND_PILE,
+    NOBODY, PASSES, READY, STANDBY, TAKEN_UP,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF
 from ludus.games.duel.tables.words import (
-    ACTIVATE, BATTLE_PHASE_END, COSTS_UPKEEP, END_PHASE, FLIPPED, FREE, GRAVE, HAND, LASTS_THREE_TURNS, MAY_TRIGGER, MZONE, QUICK, RESTS_AFTER_ATTACK,
-    STANDBY_PHASE, SZONE, TRIGGER, UP, DOWN, DECK, BANISHED,
+    ACTIVATE, BATTLE_PHASE_END, COSTS_UPKEEP, DECK, END_PHASE, FLIPPED, FREE, GRAVE, LASTS_THREE_TURNS,
+    MAY_TRIGGER, MZONE, QUICK, RESTS_AFTER_ATTACK, STANDBY_PHASE, SZONE, TRIGGER, UP,
 )  # fmt: skip
-from ludus.games.duel.values import has, works
+from ludus.games.duel.values import has
 from ludus.games.duel.zones import is_up
 from ludus.words import rule
 
@@ -171,8 +173,11 @@ def still_triggers(state, link):
             return False
         if card.place & (MZONE | SZONE) and card.position & UP == 0:
             return False
-    return can_pay(state, effect, link.card, link.player) and not used_up(state, effect, link) and not is_sealed(state, link.code, link.player) and (
-        effect.kind == TRIGGER or possible(state, link, effect)
+    return (
+        can_pay(state, effect, link.card, link.player)
+        and not used_up(state, effect, link)
+        and not is_sealed(state, link.code, link.player)
+        and (effect.kind == TRIGGER or possible(state, link, effect))
     )
 
 
@@ -274,7 +279,9 @@ def offer_fast_of(state, c, player, free, events):
         return
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
-        if not ((effect.kind == ACTIVATE and effect.speed > 1) or effect.kind == QUICK) or not fast_enough(state, number, player):
+        if not ((effect.kind == ACTIVATE and effect.speed > 1) or effect.kind == QUICK) or not fast_enough(
+            state, number, player
+        ):
             continue
         if effect.kind == ACTIVATE:
             if not can_play_card(state, c, player, effect.speed):
@@ -501,7 +508,12 @@ def offer_by_itself(state, player, phase):
         c = state.monsters[player, zone]
         if c == NOBODY:
             continue
-        if phase == BATTLE_END and has(state, c, RESTS_AFTER_ATTACK) and state.cards[c].fought > 0 and state.cards[c].resting < REST_LENGTH:
+        if (
+            phase == BATTLE_END
+            and has(state, c, RESTS_AFTER_ATTACK)
+            and state.cards[c].fought > 0
+            and state.cards[c].resting < REST_LENGTH
+        ):
             offer(state, ACTIVATES, c, REST, 0, 0)
         if phase == END and state.cards[c].lent_until_end:
             offer(state, ACTIVATES, c, CONTROL_ENDS, 0, 0)
@@ -512,7 +524,12 @@ def offer_by_itself(state, player, phase):
         if phase == STANDBY and state.turn_player == player and has(state, c, COSTS_UPKEEP):
             if state.cards[c].lasting != state.turn:
                 offer(state, ACTIVATES, c, UPKEEP, 0, 0)
-        if phase == END and state.turn_player != player and has(state, c, LASTS_THREE_TURNS) and state.cards[c].lasting != state.turn:
+        if (
+            phase == END
+            and state.turn_player != player
+            and has(state, c, LASTS_THREE_TURNS)
+            and state.cards[c].lasting != state.turn
+        ):
             offer(state, ACTIVATES, c, COUNT_TURN, 0, 0)
     if phase == END and state.turn_player != player and state.serpents[player]:
         c = serpent_of(state, player)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (columns of a table are one thing)
 """All cards as arrays that rules read: `CARDS[code]`, `EFFECTS[row]`, `FILTERS[row]`, `CHANGES[row]`.
 
 A card is known inside by its row; row 0 is no card. Its effects are rows `first` to `first + count` of EFFECTS.
@@ -16,7 +17,6 @@ from ludus.games.duel.tables.words import (
 from ludus.types import LudusError
 from ludus.words import i16, i32, i64
 from ludus.words.rows import table
-
 
 
 def _brought() -> tuple[Card, ...]:

@@ -1,4 +1,4 @@
-# ruff: noqa: E501, I001  (a card, or one thing it does, is one line; its words are many)
+# ruff: noqa: E501  (a card, or one thing it does, is one line; its words are many)
 """The monsters of the extra deck, a row each: code, name, what it is, attribute, type, level (or rank, or link rating), attack,
 defense, what it does. Link monsters have no defense; theirs is written 0.
 """

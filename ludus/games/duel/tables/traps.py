@@ -1,4 +1,4 @@
-# ruff: noqa: E501, I001  (a card, or one thing it does, is one line; its words are many)
+# ruff: noqa: E501  (a card, or one thing it does, is one line; its words are many)
 """The traps, a row each: code, name, what it does, what else it is."""
 
 from __future__ import annotations

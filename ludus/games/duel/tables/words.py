@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a list of words is one thing)
 """The words in which cards are written down: what a card is, and what it does when, on what condition, at what cost.
 
     spell(53129443, "Dark Hole", activate(when=exists(MONSTERS), do=(DESTROY_ALL, MONSTERS)))
@@ -9,7 +10,7 @@ A row of the table is all there is to a card. `says` is its line for people.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # fmt: off
 # What a card is: the bits of the real engine.
@@ -120,6 +121,9 @@ class Filter(NamedTuple):
     """face-down cards fit too, whatever they are"""
 
 
+ANY = Filter()
+
+
 def cards(**which: int) -> Filter:
     return Filter(**which)  # type: ignore[arg-type]  # 0 and 1 are False and True
 
@@ -128,12 +132,15 @@ class Target(NamedTuple):
     """What is chosen when an effect is activated."""
 
     where: int = 0
-    which: Filter = Filter()
+    which: Filter = ANY
     fewest: int = 0
     most: int = 0
 
 
-def target(where: int, which: Filter = Filter(), fewest: int = 1, most: int = 0) -> Target:
+NOTHING_TO_CHOOSE = Target()
+
+
+def target(where: int, which: Filter = ANY, fewest: int = 1, most: int = 0) -> Target:
     return Target(where, which, fewest, most or fewest)
 
 
@@ -166,14 +173,14 @@ NEVER, BEFORE_CALCULATION, ALWAYS_IN_DAMAGE_STEP, IN_CALCULATION = range(4)
 """when in a damage step an effect may be used"""
 
 
-def exists(where: int, which: Filter = Filter(), fewest: int = 1) -> tuple[tuple[int, ...], Target]:
+def exists(where: int, which: Filter = ANY, fewest: int = 1) -> tuple[tuple[int, ...], Target]:
     return (EXISTS, fewest), target(where, which, fewest)
 
 
 def effect(
     kind: int, on: int = FREE, speed: int = 1, where: int = MZONE, text: int = NO_TEXT,
-    when: tuple[object, ...] = (ALWAYS,), cost: tuple[int, ...] = (NO_COST,), target: Target = Target(),
-    do: tuple[int, ...] = (NOTHING,), which: Filter = Filter(), once: int = OFTEN, waits: bool = False,
+    when: tuple[object, ...] = (ALWAYS,), cost: tuple[int, ...] = (NO_COST,), target: Target = NOTHING_TO_CHOOSE,
+    do: tuple[int, ...] = (NOTHING,), which: Filter = ANY, once: int = OFTEN, waits: bool = False,
     damage_step: int = NEVER, says: str = "",
 ) -> Effect:  # fmt: skip
     seen = Target()
@@ -182,34 +189,34 @@ def effect(
     return Effect(kind, on, speed, where, text, when, seen, cost, target, do, which, once, waits, damage_step, says)  # type: ignore[arg-type]
 
 
-def activate(**words: object) -> Effect:
+def activate(**words: Any) -> Effect:
     """A spell or trap card is played. The speed follows from the card."""
-    return effect(ACTIVATE, where=HAND | SZONE, **words)  # type: ignore[arg-type]
+    return effect(ACTIVATE, where=HAND | SZONE, **words)
 
 
-def ignition(**words: object) -> Effect:
-    return effect(IGNITION, **words)  # type: ignore[arg-type]
+def ignition(**words: Any) -> Effect:
+    return effect(IGNITION, **words)
 
 
-def trigger(on: int, **words: object) -> Effect:
+def trigger(on: int, **words: Any) -> Effect:
     """It must be used when this happens."""
-    return effect(TRIGGER, on, **words)  # type: ignore[arg-type]
+    return effect(TRIGGER, on, **words)
 
 
-def may_trigger(on: int, **words: object) -> Effect:
-    return effect(MAY_TRIGGER, on, **words)  # type: ignore[arg-type]
+def may_trigger(on: int, **words: Any) -> Effect:
+    return effect(MAY_TRIGGER, on, **words)
 
 
-def flip(**words: object) -> Effect:
-    return effect(TRIGGER, FLIPPED, **words)  # type: ignore[arg-type]
+def flip(**words: Any) -> Effect:
+    return effect(TRIGGER, FLIPPED, **words)
 
 
-def may_flip(**words: object) -> Effect:
-    return effect(MAY_TRIGGER, FLIPPED, waits=True, **words)  # type: ignore[arg-type]
+def may_flip(**words: Any) -> Effect:
+    return effect(MAY_TRIGGER, FLIPPED, waits=True, **words)
 
 
-def quick(on: int, **words: object) -> Effect:
-    return effect(QUICK, on, 2, **words)  # type: ignore[arg-type]
+def quick(on: int, **words: Any) -> Effect:
+    return effect(QUICK, on, 2, **words)
 
 
 class Change(NamedTuple):
@@ -222,7 +229,7 @@ class Change(NamedTuple):
     per: int
 
 
-def change(who: int, attack: int = 0, defense: int = 0, which: Filter = Filter(), per: int = ONE) -> Change:
+def change(who: int, attack: int = 0, defense: int = 0, which: Filter = ANY, per: int = ONE) -> Change:
     return Change(who, attack, defense, which, per)
 
 
@@ -255,23 +262,22 @@ class Card(NamedTuple):
     """what no effect says: procedures and traits"""
 
 
+def _parts(does: tuple[Effect | Change, ...]) -> dict[str, Any]:
+    effects = tuple(part for part in does if isinstance(part, Effect))
+    return {"effects": effects, "changes": tuple(part for part in does if isinstance(part, Change))}
+
+
 def monster(
     code: int, name: str, types: int, attribute: int, race: int, level: int, attack: int, defense: int,
-    *does: Effect | Change, **rest: object,
+    *does: Effect | Change, **rest: Any,
 ) -> Card:  # fmt: skip
     """`types` without MONSTER; NORMAL monsters say so."""
-    effects = tuple(part for part in does if isinstance(part, Effect))
-    changes = tuple(part for part in does if isinstance(part, Change))
-    return Card(code, name, MONSTER | types, attribute, race, level, attack, defense, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]
+    return Card(code, name, MONSTER | types, attribute, race, level, attack, defense, **_parts(does), **rest)
 
 
-def spell(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: object) -> Card:
-    effects = tuple(part for part in does if isinstance(part, Effect))
-    changes = tuple(part for part in does if isinstance(part, Change))
-    return Card(code, name, SPELL | types, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]
+def spell(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: Any) -> Card:
+    return Card(code, name, SPELL | types, **_parts(does), **rest)
 
 
-def trap(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: object) -> Card:
-    effects = tuple(part for part in does if isinstance(part, Effect))
-    changes = tuple(part for part in does if isinstance(part, Change))
-    return Card(code, name, TRAP | types, effects=effects, changes=changes, **rest)  # type: ignore[arg-type]
+def trap(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: Any) -> Card:
+    return Card(code, name, TRAP | types, **_parts(does), **rest)
