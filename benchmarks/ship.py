@@ -20,7 +20,7 @@ from ludus import agents, checkpoint
 
 ALGORITHMS = {
     "tictactoe": "q_learning", "connect4": "ppo", "car": "ppo", "cartpole": "ppo", "goofspiel": "ppo",
-    "recall": "ppo", "lair": "ppo", "balatro": "ppo",
+    "recall": "ppo", "lair": "ppo", "balatro": "ppo", "duel": "ppo",
 }  # fmt: skip
 """what each is trained by; all else stands in its preset"""
 

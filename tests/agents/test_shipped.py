@@ -10,7 +10,7 @@ from ludus.types import LudusError
 
 BARS = {
     "tictactoe": 0.7, "connect4": 0.7, "goofspiel": 0.4, "car": 50.0, "cartpole": 450.0, "recall": 0.9, "lair": 0.9,
-    "balatro": 1.5 / 108,
+    "balatro": 1.5 / 108, "duel": 0.3,
 }  # fmt: skip
 """what each gets at least, of random players or alone; they do better"""
 LARGEST = 1_500_000
