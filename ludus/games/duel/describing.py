@@ -194,7 +194,7 @@ def remember(state, action):
     entry = state.menu[action]
     if entry >= 0 and ACTS[state.options[entry].kind] == CANCEL:
         return
-    at = state.history_count[player] % MOST_HISTORY
+    at = newest(state, player, 1)
     rows = state.history[player]
     describe(state, player, action, rows, at)
     rows[at, SPEC] = 0
@@ -205,14 +205,23 @@ def remember(state, action):
 
 
 @rule
+def newest(state, player, more):
+    """Where the newest of a player's actions stands, once there are so many more: they are written from the last row
+    up, round and round."""
+    return (MOST_HISTORY - (state.history_count[player] + more) % MOST_HISTORY) % MOST_HISTORY
+
+
+@rule
 def see_history(state, seat, out):
-    """What a seat did, the newest first."""
-    known = min(state.history_count[seat], MOST_HISTORY)
-    for back in range(known):
-        at = (state.history_count[seat] - 1 - back) % MOST_HISTORY
-        for column in range(HISTORY_COLUMNS):
-            out[back, column] = state.history[seat, at, column]
-        out[back, AGE] = min(MOST_AGE, state.turn - state.history_turn[seat, at])
-    for row in range(known, MOST_HISTORY):
-        for column in range(HISTORY_COLUMNS):
-            out[row, column] = 0
+    """What a seat did, the newest first; in two pieces, as one loop over many bytes is much faster than many loops."""
+    at = newest(state, seat, 0)
+    kept = state.history[seat].reshape(MOST_HISTORY * HISTORY_COLUMNS)
+    seen = out.reshape(MOST_HISTORY * HISTORY_COLUMNS)
+    before = at * HISTORY_COLUMNS
+    behind = (MOST_HISTORY - at) * HISTORY_COLUMNS
+    for k in range(behind):
+        seen[k] = kept[before + k]
+    for k in range(before):
+        seen[behind + k] = kept[k]
+    for row in range(min(state.history_count[seat], MOST_HISTORY)):
+        out[row, AGE] = min(MOST_AGE, state.turn - state.history_turn[seat, (at + row) % MOST_HISTORY])

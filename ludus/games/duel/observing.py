@@ -30,7 +30,7 @@ IN_DECK, IN_HAND, ON_MZONE, ON_SZONE, IN_GRAVE, IS_BANISHED, IN_EXTRA = range(1,
 FACE_UP, FACE_DOWN = 5, 7
 """positions, where there is neither attack nor defense"""
 TYPE_BITS = tuple(1 << bit for bit in range(27) if bit not in (3, 15))
-MOST_COUNTERS, MOST_TURN, MOST_LIFE, ZONES = 15, 16, 65535, 13
+MOST_COUNTERS, MOST_TURN, MOST_LIFE, MOST_PACKED = 15, 16, 65535, 7
 
 
 def _look(row, card):
@@ -48,34 +48,43 @@ LOOKS[0] = 0
 @rule
 def observe(state, seat, out):
     for row in range(SHOWN):
-        for column in range(CARD_COLUMNS):
-            out.cards_[row, column] = 0
-    for row in range(SHOWN):
         for column in range(MASK_COLUMNS):
             out.mask_[row, column] = 0
     sources = changing_cards(state)
     row = see_side(state, seat, seat, True, sources, out, 0)
-    see_side(state, seat, 1 - seat, state.oppo_info != 0, sources, out, row)
+    row = see_side(state, seat, 1 - seat, state.oppo_info != 0, sources, out, row)
+    clear(out, row, SHOWN)
     see_numbers(state, seat, out)
     see_actions(state, seat, out)
     describing.see_history(state, seat, out.h_actions_)
 
 
 @rule
+def clear(out, first, last):
+    """Rows of nothing."""
+    for row in range(first, last):
+        for column in range(CARD_COLUMNS):
+            out.cards_[row, column] = 0
+
+
+@rule
 def changing_cards(state):
-    """The zones of cards that change attack or defense of monsters now, a bit each: 7 of monsters, 6 of spells, and as
-    many of the other player."""
+    """The cards on the field that change attack or defense of monsters now, packed into one number, eight bits each;
+    -1 where they are too many for that."""
     found = 0
+    count = 0
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
             if c != NOBODY and CARDS[state.cards[c].code].changes and values.works(state, c):
-                found |= 1 << (ZONES * player + zone)
+                found = found << 8 | c
+                count += 1
         for zone in range(6):
             c = state.spells[player, zone]
             if c != NOBODY and changes_others(CARDS[state.cards[c].code]) and values.works(state, c):
-                found |= 1 << (ZONES * player + 7 + zone)
-    return found
+                found = found << 8 | c
+                count += 1
+    return found if count <= MOST_PACKED else -1
 
 
 @rule
@@ -86,22 +95,19 @@ def changes_others(row):
 
 @rule
 def changes_of(state, c, sources):
-    """What the cards in these zones add to a monster's attack and to its defense."""
+    """What these cards add to a monster's attack and to its defense."""
     attack = 0
     defense = 0
-    place = 0
-    while sources >> place:
-        if sources >> place & 1:
-            zone = place % ZONES
-            source = state.monsters[place // ZONES, zone] if zone < 7 else state.spells[place // ZONES, zone - 7]
-            row = CARDS[state.cards[source].code]
-            for number in range(row.first_change, row.first_change + row.changes):
-                change = CHANGES[number]
-                if values.concerns(state, change, source, c):
-                    times = values.counted(state, change.per, source)
-                    attack += change.attack * times
-                    defense += change.defense * times
-        place += 1
+    while sources:
+        source = sources & 255
+        sources >>= 8
+        row = CARDS[state.cards[source].code]
+        for number in range(row.first_change, row.first_change + row.changes):
+            change = CHANGES[number]
+            if values.concerns(state, change, source, c):
+                times = values.counted(state, change.per, source)
+                attack += change.attack * times
+                defense += change.defense * times
     return attack, defense
 
 
@@ -152,6 +158,7 @@ def see_deck(state, seat, player, is_open, out, row):
 def see_hidden(state, player, pile, location, out, row):
     """Cards of which only the place is known."""
     last = row + state.sizes[player, pile]
+    clear(out, row, last)
     for k in range(row, last):
         out.cards_[k, LOCATION] = location
         out.cards_[k, CONTROLLER] = 1
@@ -169,8 +176,7 @@ def see_pile(state, seat, player, pile, location, is_open, out, row):
         if location == IS_BANISHED:
             down = state.cards[c].position & DOWN != 0
         seen = player == seat or not down
-        if seen or state.oppo_info:
-            see_card(state.codes[c], out, row)
+        see_card(state.codes[c] if seen or state.oppo_info else 0, out, row)
         out.cards_[row, LOCATION] = location
         out.cards_[row, CONTROLLER] = player != seat
         if location == IN_GRAVE:
@@ -184,7 +190,7 @@ def see_pile(state, seat, player, pile, location, is_open, out, row):
 
 @rule
 def see_card(code, out, row):
-    """What is printed on a card."""
+    """What is printed on a card; nothing where the code is 0."""
     for column in range(CARD_COLUMNS):
         out.cards_[row, column] = LOOKS[code, column]
 
@@ -217,8 +223,8 @@ def see_monster(state, seat, c, zone, is_open, sources, out, row):
     """A monster, and what lies below it; the row after them."""
     card = state.cards[c]
     seen = card.controller == seat or card.position & UP != 0
+    see_card(card.code if seen or is_open else 0, out, row)
     if seen or is_open:
-        see_card(card.code, out, row)
         see_strength(state, c, sources, out, row)
         out.cards_[row, COUNTERS] = min(card.counters, MOST_COUNTERS)
         out.cards_[row, NEGATED] = card.negated != 0
@@ -243,7 +249,7 @@ def see_monster(state, seat, c, zone, is_open, sources, out, row):
 def see_strength(state, c, sources, out, row):
     """Attack and defense, where they are not as printed; for most monsters without looking at the whole field."""
     card = state.cards[c]
-    if CARDS[card.code].traits & COPIES_EQUIP:
+    if sources < 0 or CARDS[card.code].traits & COPIES_EQUIP:
         write_number(out, row, ATTACK, values.attack(state, c))
         write_number(out, row, DEFENSE, values.defense(state, c))
         return
@@ -268,8 +274,8 @@ def write_number(out, row, column, value):
 def see_spell(state, seat, c, zone, is_open, out, row):
     card = state.cards[c]
     seen = card.controller == seat or card.position & UP != 0
+    see_card(card.code if seen or is_open else 0, out, row)
     if seen or is_open:
-        see_card(card.code, out, row)
         out.cards_[row, COUNTERS] = min(card.counters, MOST_COUNTERS)
         out.cards_[row, NEGATED] = values.negated(state, c)
         if CARDS[card.code].types & MONSTER:
