@@ -277,7 +277,7 @@ def told_before(state, c, action, first):
         return True
     for other in range(action):
         before = named_card(state, option_of(state, other))
-        if before != NOBODY and SAME[state.cards[before].code] == code:
+        if before != NOBODY and known(state, before, state.asked) and SAME[state.cards[before].code] == code:
             return True
     return False
 
