@@ -33,6 +33,7 @@ LABELS = {
     "trained": ("Trained", "learned by itself; comes with Ludus", 4),
     "greedy": ("Greedy", "takes the best of the next move", 2),
     "scripted": ("Scripted", "follows a few fixed rules", 3),
+    "first": ("First", "always the first move of the list", 1),
     "random": ("Random", "any legal move", 0),
 }  # fmt: skip
 """of each kind of agent: what it is called, what it does, and how strong it is, 0 to 5"""
