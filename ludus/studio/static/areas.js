@@ -170,8 +170,9 @@ export class Areas {
     const { x, y, w, h } = this.#known.get(action);
     const most = Math.min(w, h, LARGEST * this.#frame[0]);
     const side = most * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
-    // In a tall area (a column) the disc stands at the upper end, where a stone is dropped.
-    const [a, b] = [x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
+    // In a tall area (a column) the disc stands at the upper end, where a stone is dropped; in a wide one (a button)
+    // at the right end, where it hides no word.
+    const [a, b] = [w > 4 * h ? x + w - h / 2 : x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
     const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];
     const text = pixels >= LABELLED[unit === "value" ? "value" : "chance"] ? amount(chance, unit) : "";
     const disc = el("span", { class: unit === "value" && !best ? "chance other" : "chance" }, el("b", { text }));
