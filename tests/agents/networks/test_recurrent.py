@@ -41,8 +41,8 @@ def small(**changes):
 
 
 def network_of(name, args=SMALL, **more):
-    spec = games.load(name).spec
-    layout = layout_of(games.load(name).rules.OBSERVATION, spec)
+    spec, rules = games.load(name).spec, games.load(name).rules
+    layout = layout_of(rules.OBSERVATION, spec, deep.own_layout(rules))
     return RNNAgent(layout, args, spec.seats, spec.actions, spec.seats, **more)
 
 
