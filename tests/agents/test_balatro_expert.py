@@ -36,6 +36,6 @@ def test_every_subset_is_the_poker_hand_that_the_game_sees():
     fit = (states["phase"] == PLAYING_HAND) & (states["rules"] == 0) & (states["hand_count"] >= actions.REACH)
     states = states[fit]
     quick, exact = (np.zeros((len(states), len(actions.SUBSETS)), np.int64) for _ in range(2))
-    whole(compare, cache=False)(states, new_rows(1, WORK), quick, exact)
+    whole(compare, kept=False)(states, new_rows(1, WORK), quick, exact)
     assert len(states) > 20 and len(np.unique(exact)) >= 6
     np.testing.assert_array_equal(quick, exact)

@@ -34,7 +34,7 @@ def sum_of(count):
 
 
 def test_a_loop_links_all_that_its_rules_call():
-    loop = whole(sum_of, cache=False)
+    loop = whole(sum_of, kept=False)
     assert loop(10) == sum(number + (2 if number % 2 else 3) for number in range(10)) == sum_of(10)
 
 
@@ -52,5 +52,5 @@ def test_whole_numbers_of_all_widths_share_one_rule():
 
     row = np.zeros(1, record(small=u8))
     row["small"] = 200
-    assert whole(many, cache=False)(row[0]) == 400 + 6 + 8 + 400
+    assert whole(many, kept=False)(row[0]) == 400 + 6 + 8 + 400
     assert len(double.overloads) == 1
