@@ -20,7 +20,7 @@ from ludus.agents import distributions
 from ludus.agents.distributions import Policy, SquashedGaussian
 from ludus.agents.networks import new_variables
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
-from ludus.agents.networks.layout import Layout, layout_of, trimmed
+from ludus.agents.networks.layout import Layout, layout_of, longest, packed, trimmed
 from ludus.agents.networks.mlp import MLPAgent
 from ludus.agents.networks.recurrent import RNNAgent
 from ludus.bridges import AnyPool
@@ -65,12 +65,28 @@ class DeepAgent:
 
     def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
         """Decide for N rows; illegal actions have no chance, and no time is spent on padding that is masked."""
-        shown = dict(step.observation)
-        if getattr(self.network.args, "card_mask", False):
-            shown = trimmed(self.network.layout, shown, step.mask)
+        shown = trimmed(self.network.layout, step.observation, step.mask) if self.packs else dict(step.observation)
         decision, memory = _act(self, params, memory, shown, step.mask, step.seat, step.first, key)
         action = np.asarray(decision.action)
         return decision._replace(action=_within(self.spec.actions, action)), memory
+
+    @property
+    def packs(self) -> bool:
+        """Whether it never looks at padding, so that this can be left out."""
+        sets = self.network.layout.entities
+        return getattr(self.network.args, "card_mask", False) and any(part.padding >= 0 for part in sets)
+
+    def packed(self, steps: Step) -> Step:
+        """[T, N] steps without padding among the entities: what is judged of them is the same."""
+        if not self.packs:
+            return steps
+        flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
+        ours = longest(self.network.layout, flat)
+        lengths = {name: int(max(theirs[name] for theirs in devices.gathered(ours))) for name in ours}
+        cut = packed(self.network.layout, flat, lengths)
+        return steps._replace(
+            observation={name: array.reshape(*steps.seat.shape, *array.shape[1:]) for name, array in cut.items()}
+        )
 
     def evaluate(self, params: Any, memory: Any, steps: Step, train: bool = False) -> Judgement:
         """Judge [T, N] steps, with the memory that was had before the first of them."""

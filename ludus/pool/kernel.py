@@ -22,11 +22,17 @@ HIGH = np.array(SPEC.actions.high if CONTINUOUS else [1.0])
 BLOCK = 64
 """actions that are passed over together"""
 
+NEAR = 2**19
+"""bytes that a core has close at hand"""
+
 ROW = np.dtype(
     [("mask", np.uint8, (0 if CONTINUOUS else ACTIONS,)), ("reward", np.float32, (SEATS,)), ("discount", np.float32),
      ("seat", np.int8), ("first", np.uint8)], align=True)  # fmt: skip
 _SHAPE: tuple[int, ...] = ((SEATS,) if SIMULTANEOUS else ()) + ((ACTIONS,) if CONTINUOUS else ())
 ACTION = np.dtype([("action", np.float64 if CONTINUOUS else np.int64, _SHAPE)], align=True)
+
+AT_ONCE = max(1, NEAR // (rules.STATE.itemsize + VIEWS * rules.OBSERVATION.itemsize))
+"""games that are played randomly side by side: what they are made of stays close"""
 
 init, step, observe = rules.init, rules.step, rules.observe
 if not CONTINUOUS:
@@ -153,14 +159,16 @@ def play_randomly(states, blank, actions, rows, observations, low, high, steps, 
     Returns how many of these steps were decisions: opening a new game is a step, but nobody decided it.
     """
     decisions = 0
-    for t in range(start, start + steps):
-        for i in range(low, high):
-            if states[i].status == PLAYING:
-                decisions += 1
-                for view in range(VIEWS):
-                    index = i * VIEWS + view
-                    random_action(rows[index], actions[i], view, mix(seed + np.uint64(index) * GOLDEN + np.uint64(t)))
-            advance_game(states, blank, actions, rows, observations, i)
+    for together in range(low, high, AT_ONCE):
+        for t in range(start, start + steps):
+            for i in range(together, min(together + AT_ONCE, high)):
+                if states[i].status == PLAYING:
+                    decisions += 1
+                    for view in range(VIEWS):
+                        index = i * VIEWS + view
+                        bits = mix(seed + np.uint64(index) * GOLDEN + np.uint64(t))
+                        random_action(rows[index], actions[i], view, bits)
+                advance_game(states, blank, actions, rows, observations, i)
     return decisions
 
 

@@ -49,6 +49,7 @@ CARDS = Entities(
     columns=41,
     ids=(0, 1),
     padding=2,
+    untold=(2, 1),  # of the other's deck nothing is known but its size, which stands among the numbers
 )
 GLOBALS = tuple(
     field._replace(source="global_")

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 
 from ludus.agents.networks import kinds_of
 from ludus.agents.networks.arguments import EncoderArgs, table_shape
-from ludus.agents.networks.features import Features, real, tokens_of, told
-from ludus.agents.networks.layout import Entities, Field, Layout
+from ludus.agents.networks.features import Features, tokens_of, told
+from ludus.agents.networks.layout import Entities, Field, Layout, real
 from ludus.agents.networks.transformer import GLU, EncoderLayer, LastLayer, heads_for, sinusoid
 
 Array = jax.Array

@@ -151,11 +151,6 @@ def ids_of(part: Entities, tokens: Array) -> Array:
     return ids
 
 
-def real(part: Entities, tokens: Array) -> Array:
-    """Which tokens [B, L] are no padding."""
-    return tokens[..., part.padding] != 0 if part.padding >= 0 else jnp.ones(tokens.shape[:-1], bool)
-
-
 def told(module: Any, tokens: Array, table: Array | None, swish: bool = False) -> tuple[Array, Array | None]:
     """What the fields of tokens [B, L, K] say, and what their ids do, where they have any: for a module of a `part`."""
     part, channels = module.part, module.channels

@@ -85,6 +85,8 @@ class Entities:
     """the column that is 0 where there is no entity; -1 if all are real"""
     points: int = -1
     """for actions: the column that names the row, from 1, of the first entity set it is about; 0 for none"""
+    untold: tuple[int, int] = (-1, 0)
+    """column and value of tokens that say nothing but that they are there, unless they have an id: like padding"""
     positions: bool = False
     """whether a token's place in the array means something (a board does, a hand of cards does not)"""
 
@@ -325,28 +327,82 @@ def _check_pointers(layout: Layout, observation: Mapping[str, Array]) -> None:
         raise LudusError(f"{part.name} points to row {pointers.max()} of {layout.entities[0].name}, which has {there}")
 
 
+BUCKETS = (32, 48, 64, 80, 96, 128, 160)
+"""the lengths that sets of entities are cut to; few of them keep the number of compilations low"""
+FEW = (8, 16, 32)
+"""those of past and possible actions"""
+
+
+def real(part: Entities, tokens: Any) -> Any:
+    """Which of the tokens [..., L, K] are looked at: neither padding nor untold."""
+    if part.padding < 0:
+        return np.ones(tokens.shape[:-1], bool)
+    there = tokens[..., part.padding] != 0
+    column, value = part.untold
+    if column < 0:
+        return there
+    told = tokens[..., column] != value
+    for number in part.ids:
+        told = told | (tokens[..., number] != 0)
+    return there & told
+
+
 def trimmed(
-    layout: Layout,
-    observation: Mapping[str, Array],
-    legal: Array | None = None,
-    buckets: tuple[int, ...] = (32, 48, 64, 96, 128, 160),
-    few: tuple[int, ...] = (8, 16, 32),
+    layout: Layout, observation: Mapping[str, Array], legal: Array | None = None, buckets: tuple[int, ...] = BUCKETS
 ) -> dict[str, Array]:
-    """The observation with each padded set cut after its last real token: entities to one of `buckets`, acts to `few`.
+    """The observation without padding, as far as the fullest row allows: entities to one of `buckets`, acts to `FEW`.
 
     Past and possible actions that are padding are never looked at, other entities with `card_mask` alone: only with it
-    nothing changes. What the network is told to be `legal` is kept. Few lengths keep the number of compilations low.
+    nothing changes. What the network is told to be `legal` is kept.
     """
     cut = dict(observation)
-    acts = tuple(filter(None, (layout.history, layout.actions)))
-    for part, lengths in (*((part, buckets) for part in layout.entities), *((part, few) for part in acts)):
+    for part in filter(None, (layout.history, layout.actions)):
         if part.padding >= 0:
             array = np.asarray(observation[part.name])
-            used = (array[..., part.padding] != 0).any(axis=0)
+            used = real(part, array).any(axis=0)
             if part is layout.actions and legal is not None:
                 used = used | np.asarray(legal, bool).any(axis=0)
-            cut[part.name] = array[:, : _bucket(used, lengths)]
+            cut[part.name] = array[:, : _bucket(used, FEW)]
+    return packed(layout, cut, longest(layout, observation, buckets))
+
+
+def longest(layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = BUCKETS) -> dict[str, int]:
+    """How long each set of entities with padding must be, to hold those of the fullest row."""
+    lengths = {}
+    for part in layout.entities:
+        if part.padding >= 0:
+            there = real(part, np.asarray(observation[part.name]))
+            used = np.arange(part.count) < there.sum(axis=1).max(initial=0)
+            lengths[part.name] = _bucket(used if part.untold[0] >= 0 else there.any(axis=0), buckets)
+    return lengths
+
+
+def packed(layout: Layout, observation: Mapping[str, Array], lengths: Mapping[str, int]) -> dict[str, Array]:
+    """The observation with its entities cut to these lengths; what lies between them untold is left out."""
+    cut = dict(observation)
+    for part in layout.entities:
+        if part.name not in lengths:
+            continue
+        array = np.asarray(observation[part.name])
+        if part.untold[0] < 0:
+            cut[part.name] = array[:, : lengths[part.name]]
+            continue
+        there = real(part, array)
+        places = np.where(there, there.cumsum(axis=1), 0)
+        rows, columns = np.nonzero(there)
+        cut[part.name] = np.zeros((len(array), lengths[part.name], part.columns), array.dtype)
+        cut[part.name][rows, places[rows, columns] - 1] = array[rows, columns]
+        if layout.actions and layout.actions.points >= 0 and part is layout.entities[0]:
+            cut[layout.actions.name] = _pointing(layout.actions, cut[layout.actions.name], places)
     return cut
+
+
+def _pointing(part: Entities, acts: Array, places: Array) -> Array:
+    """The same actions, about the same entities where these lie now; `places` [B, L] counts from 1, 0 for left out."""
+    moved = np.pad(places, ((0, 0), (1, 0)))
+    acts = acts.copy()
+    acts[..., part.points] = np.take_along_axis(moved, acts[..., part.points].astype(np.int64), axis=1)
+    return acts
 
 
 def _bucket(used: Array, lengths: tuple[int, ...]) -> int:

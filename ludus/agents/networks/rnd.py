@@ -52,6 +52,7 @@ class RNDModel(nn.Module):
             num_layers=1,
             num_channels=self.channels,
             action_feats=False,
+            card_mask=True,  # padding may be left out of what it is shown
             freeze_id=True,
             embedding_shape=self.embedding_shape,
         )

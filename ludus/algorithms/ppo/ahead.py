@@ -46,6 +46,8 @@ def start(run: Any) -> None:
         sharing.check_rows(settings, run.rows, run.workers * shown.spec.views)
         games_at_once = run.rows * run.workers * devices.processes()
         agent = agent_of()
+        if agent.packs:
+            return  # how long sets of entities are is known once games were played
         learning.compile_update(settings, agent, rollout_like(settings, agent, shown, games_at_once))
 
     _begin("update", update)

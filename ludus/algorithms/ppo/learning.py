@@ -96,7 +96,7 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
     Where one of them is no finite number, nothing is taken over, and `finite` is 0.
     """
     mesh = mesh_of(settings.devices, settings.actor_devices)
-    batch = dealt(mesh, rollout)
+    batch = dealt(mesh, rollout._replace(steps=agent.packed(rollout.steps)))
     rates = settings.rates(learner.steps)
     program = _program(settings, agent, mesh)
     order = in_order(settings, mesh, rollout, learner)

@@ -77,12 +77,12 @@ def changing_cards(state):
         for zone in range(7):
             c = state.monsters[player, zone]
             if c != NOBODY and CARDS[state.cards[c].code].changes and values.works(state, c):
-                found = found << 8 | c
+                found = found << 8 | np.int64(c)
                 count += 1
         for zone in range(6):
             c = state.spells[player, zone]
             if c != NOBODY and changes_others(CARDS[state.cards[c].code]) and values.works(state, c):
-                found = found << 8 | c
+                found = found << 8 | np.int64(c)
                 count += 1
     return found if count <= MOST_PACKED else -1
 

@@ -191,12 +191,14 @@ def test_padding_is_cut_to_the_smallest_bucket(cards, kept):
 
 
 def test_the_last_real_entity_of_any_row_is_kept():
-    seen = blank(DUEL_SHAPED, 2)
+    plain = dataclasses.replace(DUEL_SHAPED.entities[0], untold=(-1, 0))
+    layout = dataclasses.replace(DUEL_SHAPED, entities=(plain,))
+    seen = blank(layout, 2)
     seen["cards_"][1, 99, 2] = 1
-    assert trimmed(DUEL_SHAPED, seen)["cards_"].shape[1] == 128
-    assert trimmed(DUEL_SHAPED, seen, buckets=(50,))["cards_"].shape[1] == 160
+    assert trimmed(layout, seen)["cards_"].shape[1] == 128
+    assert trimmed(layout, seen, buckets=(50,))["cards_"].shape[1] == 160
     seen["h_actions_"][0, 16, 3] = seen["actions_"][1, 16, 3] = 1
-    assert {name: len(array[0]) for name, array in trimmed(DUEL_SHAPED, seen).items()} == {
+    assert {name: len(array[0]) for name, array in trimmed(layout, seen).items()} == {
         "cards_": 128,
         "global_": 23,
         "actions_": 24,

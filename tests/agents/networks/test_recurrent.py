@@ -327,6 +327,32 @@ def test_padding_can_be_cut_off_where_it_is_masked(duel):
     assert abs(asked(open_eyes, variables, cut)[2] - asked(open_eyes, variables, x)[2]).max() > 1e-4
 
 
+def test_what_lies_untold_between_others_can_be_left_out(duel):
+    """Of a pile of unknown cards only the size is known: they are neither looked at nor kept when steps are learned."""
+    cards = dataclasses.replace(SMALL_CARDS.entities[0], untold=(2, 1))
+    layout = dataclasses.replace(SMALL_CARDS, entities=(cards,))
+    network = duel[0].clone(layout=layout)
+    x, dice = some_cards(ROWS, 36), np.random.default_rng(4)
+    x["cards"][:, 3, 2], x["cards"][:, 3, :2] = 1, (0, 7)  # one lies there openly
+    unknown = dice.permuted(np.tile(np.arange(4, 36), (ROWS, 1)), axis=1)[:, :20]
+    for row, chosen in enumerate(unknown):
+        x["cards"][row, chosen, :] = 0
+        x["cards"][row, chosen, 2] = 1
+        x["acts"][row, :5, 3] = [0, 1, 4, *(1 + np.setdiff1d(np.arange(4, 36), chosen)[-2:])]
+    cut = trimmed(layout, x)
+    assert cut["cards"].shape[1] == 32 and (cut["cards"][:, :, 2] != 0).sum(axis=1).tolist() == [16] * ROWS
+    close(asked(network, duel[1], cut), asked(network, duel[1], x))
+    other = {**x, "cards": np.where((x["cards"][..., 2:3] == 1) & (x["cards"][..., 1:2] == 0), 0, x["cards"])}
+    close(asked(network, duel[1], other), asked(network, duel[1], x))
+    agent = deep.DeepAgent(network, Spec(seats=2, actions=Discrete(12), zero_sum=True))
+    row = np.zeros((1, ROWS), bool)
+    steps = Step({name: array[None] for name, array in x.items()}, row[..., None], row, row, row, row)
+    packed = agent.packed(steps).observation
+    np.testing.assert_array_equal(packed["cards"][0], cut["cards"])
+    np.testing.assert_array_equal(packed["acts"][0, :, :8], cut["acts"])
+    assert packed["acts"].shape == (1, ROWS, 12, 4)
+
+
 def test_an_agent_spends_no_time_on_masked_padding(duel, monkeypatch):
     """It decides as it would with all of it, and the last of twelve actions stays within reach."""
     network, variables, x = duel
