@@ -47,6 +47,15 @@ class Spec(NamedTuple):
         return self.seats if self.turns == "simultaneous" else 1
 
 
+class Mirror(NamedTuple):
+    """How a game looks in a mirror, where it goes on by the same rules: whoever learns one game learns the other too."""
+
+    seen: tuple[int, ...]
+    """which number of the observation stands in each place of it, counted through all fields"""
+    actions: tuple[float, ...]
+    """what continuous actions, which go as far to either side, are multiplied by"""
+
+
 class Step(NamedTuple):
     """N rows of what the players see; stacked over time, [T+1, N, ...]."""
 

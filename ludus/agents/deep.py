@@ -128,7 +128,7 @@ def new_agent(
     pool: AnyPool, args: MLPArgs | ModelArgs, bfloat16: bool = False, curious: bool = False, truncation: int = 0
 ) -> DeepAgent:
     """An agent for the games of a pool; with `truncation` gradients flow back through so many steps of memory."""
-    spec, rules = pool.spec, getattr(getattr(pool, "game", None), "rules", None)
+    spec, rules = pool.spec, getattr(getattr(pool, "game", pool), "rules", None)
     layout = layout_of(pool.observation, spec, own_layout(rules))
     kinds: dict[str, Any] = {"dtype": jnp.bfloat16 if bfloat16 else jnp.float32}
     if isinstance(args, MLPArgs):

@@ -22,7 +22,7 @@ from ludus.agents.networks.layout import Field, layout_of
 from ludus.agents.networks.world_model import Actor, Critics, WorldModel
 from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
 from ludus.bridges import AnyPool
-from ludus.types import Continuous, Decision, LudusError, Spec, Step
+from ludus.types import Continuous, Decision, LudusError, Mirror, Spec, Step
 
 Array = jax.Array
 Params = dict[str, Any]
@@ -57,6 +57,8 @@ class WorldModelAgent:
     earnest: bool = False
     plans: bool = False
     """whether it plans in earnest"""
+    mirror: Mirror | None = None
+    """how its game looks in a mirror, if that is learned from too"""
 
     @property
     def shown(self) -> int:
@@ -147,7 +149,8 @@ def new_agent(
         raise LudusError(
             f"{pool.name} does not show a row of floats, which is what a world_model reads: train it with ppo"
         )
-    return WorldModelAgent(args, plan, spec, layout.globals, discount, reward_scale)
+    mirror = getattr(getattr(getattr(pool, "game", None), "rules", None), "MIRROR", None)
+    return WorldModelAgent(args, plan, spec, layout.globals, discount, reward_scale, mirror=mirror)
 
 
 def describe(args: WorldModelArgs, plan: PlanArgs, discount: float, reward_scale: float, plans: bool) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def rotate(folder: str | pathlib.Path, keep: int = 5) -> list[pathlib.Path]:
 def check_game(checkpoint: Checkpoint, game: Identity) -> None:
     """Refuse a checkpoint of another game, or of another version of it; parameters such as the track may differ."""
     manifest = checkpoint.manifest
-    theirs, ours = (full_name.partition("(")[0] for full_name in (manifest.game, game.full_name))
+    theirs, ours = (plain_name(full_name) for full_name in (manifest.game, game.full_name))
     if theirs != ours:
         raise LudusError(f"this checkpoint is of {theirs}, not {ours}; choose one of {ours}, or the game {theirs}")
     if manifest.fingerprint != game.fingerprint:
@@ -154,6 +154,11 @@ def check_game(checkpoint: Checkpoint, game: Identity) -> None:
             f"this checkpoint was made with another version of {ours}; its record has changed: "
             f"train anew, or go back to ludus {manifest.ludus}{commit}, which made it"
         )
+
+
+def plain_name(full_name: str) -> str:
+    """The game without its settings, and without the engine that plays it."""
+    return full_name.partition("(")[0].partition("@")[0]
 
 
 def _number(path: pathlib.Path) -> tuple[int, str]:

@@ -73,6 +73,7 @@ class Duel:
             place,
             DOWN,
         )
+        state["codes"][c] = row
         card["sequence"] = state["sizes"][player, pile]
         card["stamp"] = card["born"] = c
         state["stamps"] = c

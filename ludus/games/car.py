@@ -18,6 +18,7 @@ from ludus.words import (
     OVER,
     Continuous,
     LudusError,
+    Mirror,
     Parameter,
     Spec,
     draw,
@@ -74,6 +75,7 @@ STATE = record(
 )  # fmt: skip
 OBSERVATION = record(sensors=within(0, 1, f32, RAYS + 1))
 """the five distances / 150, then speed / 5"""
+MIRROR = Mirror(seen=(4, 3, 2, 1, 0, 5), actions=(-1.0, 1.0))
 
 
 @rule

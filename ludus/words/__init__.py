@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ludus.types import Continuous, Discrete, LudusError, Spec
+from ludus.types import Continuous, Discrete, LudusError, Mirror, Spec
 from ludus.words.cache import caching_in, inside_folder, loops_folder, plain_python
 from ludus.words.compiling import Rule, whole
 
 __all__ = [
-    "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Parameter", "Spec", "choice", "f32",
+    "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Mirror", "Parameter", "Spec", "choice", "f32",
     "f64", "i8", "i16", "i32", "i64", "integer", "number", "record", "rule", "u8", "u16", "u32", "u64", "within",
 ]  # fmt: skip
 

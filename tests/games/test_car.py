@@ -4,7 +4,9 @@ import drive
 import numpy as np
 import pytest
 
+from ludus import agents
 from ludus.conformance.pictured import canvas_complaint
+from ludus.games.car import MIRROR
 from ludus.pool import Pool
 from ludus.words import CUT, OVER, PLAYING
 from ludus.words.draw import new_canvas
@@ -196,3 +198,24 @@ def test_the_picture_stays_in_its_frame_up_to_the_crash(name):
         canvas = new_canvas()
         pool.kernel.draw_scene(pool.states, row, 0, canvas)
         assert canvas_complaint(canvas[0], pool.spec) == ""
+
+
+def test_in_a_mirror_the_game_goes_on_by_the_same_rules():
+    plain, mirrored = Pool("car", 16, seed=4), Pool("car", 16, seed=4)
+    states = mirrored.states
+    for field in ("points", "stones"):
+        states[field][..., 1] = 600.0 - states[field][..., 1]
+    states["y"], states["angle"] = 600.0 - states["y"], -states["angle"] % 360.0
+    dice, drift, driver = np.random.default_rng(1), np.zeros((16, 2)), agents.load("scripted", "car")
+    for moment in range(300):
+        drift = 0.9 * drift + 0.2 * dice.normal(size=drift.shape)
+        decision, _ = driver.act(driver.init(plain.spec, 0), driver.memory(16), plain.step, moment)
+        actions = np.clip(decision.action + drift, -1.0, 1.0)
+        step, other = plain.advance(actions), mirrored.advance(actions * MIRROR.actions)
+        if (plain.status != 0).any():
+            break
+        np.testing.assert_allclose(
+            other.observation["sensors"], step.observation["sensors"][:, list(MIRROR.seen)], atol=2e-3
+        )
+        np.testing.assert_allclose(other.reward, step.reward, atol=1e-3)
+    assert moment > 50

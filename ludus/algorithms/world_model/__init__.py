@@ -55,6 +55,8 @@ class WorldModelSettings:
     """gradients that are followed for each step played"""
     batch: int = 64
     """sequences of a gradient"""
+    mirror: bool = True
+    """whether half of them are seen in a mirror, where the game says how it looks there"""
     horizon: int = 10
     """steps of a sequence, over which the model must predict without looking"""
     imagination: int = 5

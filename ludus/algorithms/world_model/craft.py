@@ -36,7 +36,8 @@ def chunk(run: Any, pool: AnyPool) -> int:
 
 def agent_for(settings: WorldModelSettings, pool: AnyPool) -> WorldModelAgent:
     agent = world_model.new_agent(pool, settings.sizes, settings.plan, settings.discount, settings.reward_scale)
-    return replace(agent, plans=settings.plan_in_earnest, drift=settings.drift)
+    mirror = agent.mirror if settings.mirror else None
+    return replace(agent, plans=settings.plan_in_earnest, drift=settings.drift, mirror=mirror)
 
 
 def shapes(agent: WorldModelAgent) -> Any:

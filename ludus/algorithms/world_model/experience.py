@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ludus.agents.world_model import WorldModelAgent
-from ludus.types import Rollout
+from ludus.types import Mirror, Rollout
 
 Array = jax.Array
 
@@ -83,6 +83,14 @@ def draw(ring: Ring, key: Array, horizon: int, batch: int, ends: Array) -> tuple
     places = (begin // rows + jnp.arange(horizon)[:, None]) % capacity
     drawn = jax.tree.map(lambda array: array[places, begin % rows], ring.held)
     return drawn, counted(drawn)
+
+
+def reflected(mirror: Mirror, drawn: Experience, key: Array) -> Experience:
+    """Sequences [H, B], each in a mirror or not."""
+    turned = jax.random.bernoulli(key, shape=drawn.reward.shape[1:])[..., None]
+    order, signs = np.array(mirror.seen), np.array(mirror.actions, np.float32)
+    seen, following = (jnp.where(turned, array[..., order], array) for array in (drawn.seen, drawn.following))
+    return drawn._replace(seen=seen, following=following, action=jnp.where(turned, drawn.action * signs, drawn.action))
 
 
 def counted(drawn: Experience) -> Array:

@@ -18,7 +18,7 @@ from ludus import devices
 from ludus.agents.world_model import Params, WorldModelAgent, initialised
 from ludus.algorithms.tally import means
 from ludus.algorithms.world_model import WorldModelSettings
-from ludus.algorithms.world_model.experience import Experience, Ring, draw, from_rollout, new_ring, push
+from ludus.algorithms.world_model.experience import Experience, Ring, draw, from_rollout, new_ring, push, reflected
 from ludus.algorithms.world_model.objective import actor_loss, prediction_error, world_loss
 from ludus.types import Rollout
 
@@ -139,6 +139,8 @@ def gradient(
     """Follow the gradients of one batch of sequences: the world's, then the actor's in the world so changed."""
     drawing, smoothing, imagining = jax.random.split(key, 3)
     drawn, weights = draw(ring, drawing, settings.horizon, settings.batch, rates["ends"])
+    if agent.mirror:
+        drawn = reflected(agent.mirror, drawn, jax.random.fold_in(key, 3))
     learned = worldly(state.agent)
     objective = functools.partial(world_loss, settings, agent, state.agent, state.slow, drawn, weights, smoothing)
     slopes, (latents, told) = jax.grad(objective, has_aux=True)(learned)

@@ -72,6 +72,14 @@ class Files:
                 )
                 raise LudusError(f"{whose}: {self.name(code)} needs its script, and {told} c{code}.lua")
 
+    def plays(self, code: int) -> bool:
+        """Whether the core could play this card."""
+        try:
+            self.check([code], "")
+        except LudusError:
+            return False
+        return True
+
     def _read(self, path: pathlib.Path) -> None:
         try:
             with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as base:

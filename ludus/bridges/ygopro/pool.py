@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,17 +15,18 @@ from ludus.bridges.ygopro.core import Cards, Core, Setup
 from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.observing import OBSERVATION, Eyes, Memory, Sight, View
-from ludus.bridges.ygopro.settings import NAME, RANDOM, Settings
+from ludus.bridges.ygopro.settings import NAME, RANDOM, Decks, Settings
 from ludus.bridges.ygopro.telling import describe
-from ludus.games import split_name
+from ludus.games import load, split_name
 from ludus.types import Array, Discrete, LudusError, Spec
 
 NOBODY = 2
+OURS = "duel"
 ALLOWED = np.tri(MOST_OPTIONS + 1, MOST_OPTIONS, -1, bool)
 """the mask of so many options"""
 
 
-def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> ForeignPool:
+def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> RealPool:
     """A pool of real duels; `name` is what follows `duel@ygopro`: nothing, or settings in brackets."""
     given = split_name(f"duel{name}")[1]
     settings = setting.read(given)
@@ -42,7 +44,20 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
     def start(sheet: Sheet) -> RealGames:
         return RealGames(core, library, decks, settings, sheet)
 
-    return ForeignPool(whole, spec, Options(), OBSERVATION, rows, seed, start)
+    return RealPool(whole, spec, Options(), OBSERVATION, rows, seed, start)
+
+
+class RealPool(ForeignPool):
+    """The same decisions and the same observation as in our own duel: whoever learned that plays here too."""
+
+    @property
+    def rules(self) -> ModuleType:
+        """Those of our own duel, which say how networks read it."""
+        return load(OURS).rules
+
+    @property
+    def fingerprint(self) -> str:
+        return load(OURS).fingerprint
 
 
 class Options:
@@ -55,9 +70,7 @@ class Options:
 class Row:
     """One duel, and who sits where in it."""
 
-    def __init__(
-        self, core: Core, decks: Sequence[list[Cards]], settings: Settings, random: np.random.Generator
-    ) -> None:
+    def __init__(self, core: Core, decks: Sequence[Decks], settings: Settings, random: np.random.Generator) -> None:
         first = int(random.integers(2)) if settings.starts == RANDOM else int(settings.starts)
         self.seats = (first, 1 - first)
         """the seats of the core's players, of whom 0 moves first"""
@@ -107,9 +120,7 @@ class RealGames:
 
     one_seed = False
 
-    def __init__(
-        self, core: Core, library: Files, decks: Sequence[list[Cards]], settings: Settings, sheet: Sheet
-    ) -> None:
+    def __init__(self, core: Core, library: Files, decks: Sequence[Decks], settings: Settings, sheet: Sheet) -> None:
         self._core, self._library, self._decks, self._settings, self._sheet = core, library, decks, settings, sheet
         self._eyes = Eyes(library, bool(settings.oppo_info))
         self._rows: list[Row | None] = [None] * len(sheet.status)
@@ -178,8 +189,8 @@ class RealGames:
         self._sheet.reward[number, row.seats[1 - winner]] = -worth
 
 
-def _shuffled(decks: list[Cards], random: np.random.Generator) -> Cards:
-    deck = decks[int(random.integers(len(decks)))] if len(decks) > 1 else decks[0]
+def _shuffled(decks: Decks, random: np.random.Generator) -> Cards:
+    deck = decks.one(random)
     return Cards(tuple(int(code) for code in random.permutation(deck.main)), deck.extra)
 
 

@@ -6,9 +6,14 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
 
 from ludus.bridges.ygopro.core import Cards, Core
 from ludus.bridges.ygopro.library import Files
+from ludus.games.duel.stages import STAGES, cards_of_stage
+from ludus.games.duel.ydk import random_deck
 from ludus.types import LudusError
 
 NAME = "duel@ygopro"
@@ -22,7 +27,7 @@ WHAT = {
 }
 DECKS = pathlib.Path(__file__).parents[2] / "games" / "duel" / "decks"
 FEWEST, MOST, MOST_EXTRA, COPIES = 40, 60, 15, 3
-RANDOM = "random"
+RANDOM, ANY = "random", "any"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Settings:
     scripts: str = ""
     """the folder of card scripts; Normal Monsters need none"""
     deck1: str = "yugi"
-    """of seat 0: a deck that comes along, a .ydk file, a folder of them, or `random`: any that comes along"""
+    """of seat 0: a deck that comes along, a .ydk file, a folder of them, `any` that comes along, or a `random` one"""
     deck2: str = "kaiba"
     """of seat 1"""
     starts: str = RANDOM
@@ -81,10 +86,26 @@ def open_core(settings: Settings) -> tuple[Core, Files]:
     return NativeCore(library, settings.core), library
 
 
-def find_decks(name: str, library: Files) -> list[Cards]:
+class Decks(NamedTuple):
+    """What one plays with: any of these decks, or one made up of a pool of cards."""
+
+    listed: tuple[Cards, ...]
+    pool: tuple[int, ...] = ()
+
+    def one(self, random: np.random.Generator) -> Cards:
+        """A deck for a duel, not shuffled yet."""
+        if self.pool:
+            deck = random_deck(random, pool=self.pool)
+            return Cards(deck.main, deck.extra)
+        return self.listed[int(random.integers(len(self.listed)))] if len(self.listed) > 1 else self.listed[0]
+
+
+def find_decks(name: str, library: Files) -> Decks:
     """The decks that a name stands for, each checked."""
     path = pathlib.Path(name)
     if name == RANDOM:
+        return Decks((), tuple(filter(library.plays, cards_of_stage(STAGES[-1]))))
+    if name == ANY:
         files = sorted(DECKS.glob("*.ydk"))
     elif path.is_dir():
         files = sorted(path.glob("*.ydk"))
@@ -92,8 +113,10 @@ def find_decks(name: str, library: Files) -> list[Cards]:
         files = [file for file in (DECKS / f"{name}.ydk", path) if file.is_file()][:1]
     if not files:
         known = ", ".join(sorted(file.stem for file in DECKS.glob("*.ydk")))
-        raise LudusError(f'there is no deck "{name}"; name a .ydk file, a folder of them, or one of {known}')
-    return [read_deck(file, library) for file in files]
+        raise LudusError(
+            f'there is no deck "{name}"; name a .ydk file, a folder of them, any, random, or one of {known}'
+        )
+    return Decks(tuple(read_deck(file, library) for file in files))
 
 
 def read_deck(path: pathlib.Path, library: Files) -> Cards:

@@ -2,7 +2,7 @@
 
 from ludus.games.duel.conditions import holds
 from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, HELD, MOST_PENDING, NOBODY, READY
-from ludus.games.duel.tables import CARDS, EFFECTS
+from ludus.games.duel.tables import CARDS, EFFECTS, TRIGGERS
 from ludus.games.duel.tables.words import (
     ATTACK, CHAINING, FLIPPED, FLIP_SUMMON, FLIP_SUMMONED, MAY_TRIGGER, PRE_CALCULATION, SPSUMMON, SPSUMMONED,
     SUMMON, SUMMONED, TRIGGER,
@@ -51,9 +51,9 @@ def note_more(state, c):
 @rule
 def trigger_own(state, event, c, other, player, value):
     """Effects of a card that its own fate triggers."""
-    if c == NOBODY or CARDS[state.cards[c].code].triggers & event == 0:
+    if c == NOBODY or TRIGGERS[state.codes[c]] & event == 0:
         return
-    row = CARDS[state.cards[c].code]
+    row = CARDS[state.codes[c]]
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
         if (effect.kind == TRIGGER or effect.kind == MAY_TRIGGER) and effect.on & event:

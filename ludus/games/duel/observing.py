@@ -76,12 +76,12 @@ def changing_cards(state):
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
-            if c != NOBODY and CARDS[state.cards[c].code].changes and values.works(state, c):
+            if c != NOBODY and CARDS[state.codes[c]].changes and values.works(state, c):
                 found = found << 8 | np.int64(c)
                 count += 1
         for zone in range(6):
             c = state.spells[player, zone]
-            if c != NOBODY and changes_others(CARDS[state.cards[c].code]) and values.works(state, c):
+            if c != NOBODY and changes_others(CARDS[state.codes[c]]) and values.works(state, c):
                 found = found << 8 | np.int64(c)
                 count += 1
     return found if count <= MOST_PACKED else -1
@@ -101,7 +101,7 @@ def changes_of(state, c, sources):
     while sources:
         source = sources & 255
         sources >>= 8
-        row = CARDS[state.cards[source].code]
+        row = CARDS[state.codes[source]]
         for number in range(row.first_change, row.first_change + row.changes):
             change = CHANGES[number]
             if values.concerns(state, change, source, c):

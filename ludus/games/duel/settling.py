@@ -4,7 +4,7 @@ from ludus.games.duel.frames import ADJUST, CHANGE_POSITION, TAKE_CONTROL_OF, ca
 from ludus.games.duel.moving import destroy, put_in
 from ludus.games.duel.randomness import shuffle_if_due
 from ludus.games.duel.state import ATTACK_ENDED, BEING_SUMMONED, BY_EFFECT, BY_RULE, FELLED, NOBODY
-from ludus.games.duel.tables import CARDS
+from ludus.games.duel.tables import CARDS, TRAITS
 from ludus.games.duel.tables.words import (
     CONTROLS_EQUIPPED, DIES_WHEN_TARGETED, DRAGON, LINK, MZONE, SITS_DRAGONS, SITS_LEVELS, UP, UP_ATTACK,
     UP_DEFENSE,
@@ -39,13 +39,13 @@ def is_calm(state):
             c = state.monsters[player, zone]
             if c != NOBODY:
                 card = state.cards[c]
-                if card.control != player or card.lent_until_end or CARDS[card.code].traits & RESTLESS:
+                if card.control != player or card.lent_until_end or TRAITS[state.codes[c]] & RESTLESS:
                     return False
         for zone in range(5):
             e = state.spells[player, zone]
             if e != NOBODY:
                 card = state.cards[e]
-                if card.equipped_to or CARDS[card.code].traits & RESTLESS:
+                if card.equipped_to or TRAITS[state.codes[e]] & RESTLESS:
                     return False
     return True
 

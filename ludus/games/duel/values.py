@@ -1,7 +1,7 @@
 """What a card is worth now: attack, defense, level, and whether its effects are negated."""
 
 from ludus.games.duel.state import BEING_SUMMONED, ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
-from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF
+from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF, TRAITS
 from ludus.games.duel.tables.words import (
     BINDS_LEVELS, COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, FREEZES, LINK, LINKED,
     MATERIALS, MONSTER, MZONE, NEGATES_TRAPS, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND,
@@ -25,7 +25,7 @@ def types_of(state, c):
 
 @rule
 def traits_of(state, c):
-    return CARDS[state.cards[c].code].traits
+    return TRAITS[state.codes[c]]
 
 
 @rule
@@ -252,13 +252,13 @@ def counted(state, per, source):
     if per == EQUIPS:
         return equips_on(state, source)
     if per == COUNTERS:
-        return np_int(card.counters)
+        return card.counters
     if per == OWN_UP_MONSTERS:
         return up_monsters(state, player)
     if per == OWN_SPELLS_AND_TRAPS:
         return spells_of(state, player)
     if per == MATERIALS:
-        return np_int(card.overlays)
+        return card.overlays
     if per == SHORT_HAND:
         return 1 if state.sizes[player, HAND_PILE] <= 1 else 0
     if per == DARK_MAGICIANS:
@@ -266,12 +266,6 @@ def counted(state, per, source):
     if per == LINKED:
         return linked_monsters(state, source)
     return 0
-
-
-@rule
-def np_int(value):
-    """The same number, wide enough to count with."""
-    return value + 0 * 100000
 
 
 @rule

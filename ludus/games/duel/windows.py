@@ -16,7 +16,7 @@ from ludus.games.duel.state import (
     ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, DAMAGE_STEP, END, GRAVE_PILE, HAND_PILE,
     NOBODY, PASSES, READY, STANDBY, TAKEN_UP,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF
+from ludus.games.duel.tables import CARDS, EFFECTS, FAST, ROW_OF, TRIGGERS
 from ludus.games.duel.tables.words import (
     ACTIVATE, BATTLE_PHASE_END, COSTS_UPKEEP, DECK, END_PHASE, FLIPPED, FREE, GRAVE, LASTS_THREE_TURNS,
     MAY_TRIGGER, MZONE, QUICK, RESTS_AFTER_ATTACK, STANDBY_PHASE, SZONE, TRIGGER, UP,
@@ -262,21 +262,34 @@ def set_event(state, event):
 @rule
 def offer_fast(state, player, free, events):
     """List what a player can answer with: from hand and field, freely or because of what happened."""
+    wanted = what_happened(state) if events else 0
+    if free:
+        wanted |= FREE
     for k in range(state.sizes[player, HAND_PILE]):
-        offer_fast_of(state, state.piles[player, HAND_PILE, k], player, free, events)
+        offer_fast_of(state, state.piles[player, HAND_PILE, k], player, free, events, wanted)
     for zone in range(7):
-        offer_fast_of(state, state.monsters[player, zone], player, free, events)
+        offer_fast_of(state, state.monsters[player, zone], player, free, events, wanted)
     for zone in range(6):
-        offer_fast_of(state, state.spells[player, zone], player, free, events)
+        offer_fast_of(state, state.spells[player, zone], player, free, events, wanted)
 
 
 @rule
-def offer_fast_of(state, c, player, free, events):
-    if c == NOBODY:
+def what_happened(state):
+    """All events of the window and of just now, as one number."""
+    found = 0
+    for k in range(state.point_count):
+        found |= state.point[k].code
+    for k in range(state.instant_count):
+        found |= state.instant[k].code
+    return found
+
+
+@rule
+def offer_fast_of(state, c, player, free, events, wanted):
+    """`wanted` are the bits of what can be answered; most cards answer nothing of it."""
+    if c == NOBODY or FAST[state.codes[c]] & wanted == 0:
         return
-    row = CARDS[state.cards[c].code]
-    if row.fast == 0:
-        return
+    row = CARDS[state.codes[c]]
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
         if not ((effect.kind == ACTIVATE and effect.speed > 1) or effect.kind == QUICK) or not fast_enough(
@@ -480,11 +493,9 @@ def offer_phase(state, player, phase, kind):
 
 @rule
 def offer_phase_of(state, c, player, event, kind):
-    if c == NOBODY:
+    if c == NOBODY or TRIGGERS[state.codes[c]] & event == 0:
         return 0
-    row = CARDS[state.cards[c].code]
-    if row.triggers & event == 0:
-        return 0
+    row = CARDS[state.codes[c]]
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
         if effect.kind == kind and effect.on & event and state.cards[c].place & effect.where:

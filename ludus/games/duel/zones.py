@@ -221,6 +221,7 @@ def new_token(state, code, owner):
         card = state.cards[c]
         if card.place == 0:
             card.code = code
+            state.codes[c] = code
             card.owner = owner
             card.controller = owner
             card.status = 0

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_worlds import agent_of
 
-from ludus.algorithms.world_model.experience import Experience, draw, new_ring, push
+from ludus.algorithms.world_model.experience import Experience, draw, new_ring, push, reflected
+from ludus.types import Mirror
 
 
 def numbered(first, times, rows):
@@ -53,6 +54,21 @@ def test_ends_are_drawn_as_often_as_is_said():
         share = float((np.asarray(drawn.goes_on) == 0).any(axis=0).mean())
         expected = 3 * (1 + ends) / (95 + 3 * (1 + ends))
         assert abs(share - expected) < 0.02
+
+
+def test_about_half_of_what_is_drawn_is_seen_in_a_mirror_and_stays_whole():
+    played = numbered(0, 3, 200)
+    seen, following = (
+        np.concatenate([array[..., :1], -array[..., :1]], axis=-1) for array in (played.seen, played.following)
+    )
+    played = played._replace(seen=seen, following=following)
+    turned = reflected(Mirror((1, 0), (-1.0,)), played, jax.random.key(2))
+    flipped = np.asarray(turned.action)[0, :, 0] < 0
+    assert 60 < flipped.sum() < 140
+    for was, now in ((played.seen, turned.seen), (played.following, turned.following)):
+        assert np.array_equal(now, np.where(flipped[:, None], was[..., ::-1], was))
+    assert np.array_equal(turned.action, np.where(flipped[:, None], -played.action, played.action))
+    assert np.array_equal(turned.reward, played.reward)
 
 
 def test_actions_and_what_is_seen_are_in_the_units_of_the_model():

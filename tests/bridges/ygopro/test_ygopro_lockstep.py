@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from real_cores import library_of, normal_monsters, open_node_core, stage_1_duels
 
@@ -9,6 +10,12 @@ from ludus.bridges.ygopro.core import MASTER_RULE_5, PSEUDO_SHUFFLE, Cards, Setu
 from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
 from ludus.bridges.ygopro.messages import Question
+from ludus.bridges.ygopro.observing import OBSERVATION as THEIRS
+from ludus.bridges.ygopro.observing import Eyes, Memory, View
+from ludus.games.duel import OBSERVATION as OURS
+from ludus.games.duel import observing
+from ludus.words import kernel
+from ludus.words.rows import new_rows
 
 DUELS = stage_1_duels()
 
@@ -90,12 +97,55 @@ def choose_at_random(rng):
     return choose
 
 
+class Seeing(Ours):
+    """Our engine, held to see the same cards and numbers as the bridge whenever somebody is asked."""
+
+    def __init__(self, setup, real, library):
+        super().__init__(setup)
+        self.real, self.eyes, self.seen = real, Eyes(library), 0
+
+    def answer(self, chosen):
+        self.look()
+        super().answer(chosen)
+
+    def look(self):
+        player = int(self.duel.state["asked"])
+        ours, theirs = new_rows(1, OURS), {name: np.zeros((1, *THEIRS[name].shape), np.uint8) for name in THEIRS.names}
+        see_as(self.duel.rows, player, ours)
+        view = View(self.real, player, self.eyes.look(self.real, player), [[0] * 12], Memory())
+        self.eyes.write(view, theirs, 0)
+        for name in ("cards_", "global_"):
+            np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{name} at decision {self.seen}")
+        self.seen += 1
+
+
+@kernel
+def see_as(states, player, out):
+    observing.observe(states[0], player, out[0])
+
+
+def test_both_engines_show_the_same(core, tmp_path):
+    """Whoever has learned to read one observation can read the other."""
+    rng = random.Random(11)
+    setup = plain_setup(rng, 11)
+    real = RealDuel(core, setup)
+    beside = Seeing(setup, real, library_of(tmp_path))
+    assert compare(real, beside, choose_at_random(rng), most=150).difference is None
+    real.close()
+    assert beside.seen > 100
+
+
+def plain_setup(rng, seed):
+    """Two decks of Normal Monsters."""
+    codes = [card.code for card in normal_monsters()]
+    decks = [Cards(tuple(rng.sample(codes * 3, 40))) for _ in range(2)]
+    return Setup((decks[0], decks[1]), (seed, 1, 2, 3), MASTER_RULE_5 | PSEUDO_SHUFFLE)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_our_engine_plays_in_step_with_the_real_core(core, seed):
     rng = random.Random(seed)
-    codes = [card.code for card in normal_monsters()]
-    decks = [Cards(tuple(rng.sample(codes * 3, 40))) for _ in range(2)]
-    setup = Setup((decks[0], decks[1]), (seed, 1, 2, 3), MASTER_RULE_5 | PSEUDO_SHUFFLE)
+    setup = plain_setup(rng, seed)
     real = RealDuel(core, setup)
     comparison = compare(real, Ours(setup), choose_at_random(rng), most=400)
     real.close()

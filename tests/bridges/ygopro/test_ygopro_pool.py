@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from real_cores import HERE, needs_wasm, normal_monsters, plain_deck, write_cdb, write_ydk
 
+from ludus import agents
 from ludus.bridges import identity_of, open_pool
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.pool import _quick
@@ -254,3 +255,24 @@ def test_without_the_package_the_sentence_says_how_to_get_it(folder, monkeypatch
     monkeypatch.setenv("LUDUS_OCGCORE_WASM", str(tmp_path))
     with pytest.raises(LudusError, match=r"npm install --prefix .* ocgcore-wasm@"):
         open_pool(f"duel@ygopro(core=wasm, cards={folder}/cards.cdb)", 1)
+
+
+def test_who_learned_our_duel_plays_here(opened):
+    pool = opened(rows=3)
+    player = agents.load("trained", pool.name)
+    params, memory = player.init(pool.spec, 0), player.memory(pool.rows)
+    for turn in range(20):
+        decision, memory = player.act(params, memory, pool.step, turn)
+        assert pool.step.mask[np.arange(3), decision.action].all() or (pool.status != 0).any()
+        pool.advance(decision.action)
+
+
+def test_random_decks_are_made_of_what_the_core_can_play(opened):
+    pool = opened(rows=6, deck1="random", deck2="random")
+    decks = set()
+    for cards in pool.step.observation["cards_"]:
+        own = cards[(cards[:, 4] == 0) & (cards[:, 2] != 0)]
+        assert len(own) == 40
+        decks.add(tuple(sorted(own[:, 0].astype(int) * 256 + own[:, 1])))
+    known = {ROW_OF[card.code] for card in normal_monsters()}
+    assert len(decks) == 6 and all(known.issuperset(deck) for deck in decks)

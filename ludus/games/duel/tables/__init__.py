@@ -10,6 +10,8 @@ import importlib.util
 import itertools
 import os
 
+import numpy as np
+
 from ludus.games.duel.tables import extra, monsters, spells, traps
 from ludus.games.duel.tables.words import (
     ACTIVATE, COUNTER, MAY_TRIGGER, QUICK, QUICKPLAY, TRAP, TRIGGER, Card, Effect, Filter,
@@ -111,6 +113,8 @@ CARDS = table(
     first_change=i16, changes=i16, procedure=i16, procedure_a=i16, procedure_b=i16, materials=i16, material_1=i16, material_2=i16,
     material_3=i16, material=i16, partner=i16, equips=i16, triggers=i32, fast=i32,
 )  # fmt: skip
+TRAITS, TRIGGERS, FAST = (np.ascontiguousarray(CARDS[name]) for name in ("traits", "triggers", "fast"))
+"""columns that are looked at most often, each close together"""
 CHANGES = table(_changes, who=i16, attack=i32, defense=i32, which=i16, per=i16)
 
 
