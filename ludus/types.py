@@ -48,7 +48,7 @@ class Spec(NamedTuple):
 
 
 class Mirror(NamedTuple):
-    """How a game looks in a mirror, where it goes on by the same rules: whoever learns one game learns the other too."""
+    """How a game looks in a mirror, where it goes on by the same rules: who learns one learns the other too."""
 
     seen: tuple[int, ...]
     """which number of the observation stands in each place of it, counted through all fields"""

@@ -17,8 +17,8 @@ from ludus.words.cache import caching_in, inside_folder, loops_folder, plain_pyt
 from ludus.words.compiling import Rule, whole
 
 __all__ = [
-    "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Mirror", "Parameter", "Spec", "choice", "f32",
-    "f64", "i8", "i16", "i32", "i64", "integer", "number", "record", "rule", "u8", "u16", "u32", "u64", "within",
+    "CUT", "HEAD", "OVER", "PLAYING", "Continuous", "Discrete", "LudusError", "Mirror", "Parameter", "Spec", "choice",
+    "f32", "f64", "i8", "i16", "i32", "i64", "integer", "number", "record", "rule", "u8", "u16", "u32", "u64", "within",
 ]  # fmt: skip
 
 i8, i16, i32, i64 = np.int8, np.int16, np.int32, np.int64
