@@ -9,7 +9,7 @@ import numpy as np
 
 from ludus.games.duel import machine, values
 from ludus.games.duel.state import DECK_PILE, EXTRA_PILE, MOST_FED, NOBODY, STATE
-from ludus.games.duel.tables import ROW_OF
+from ludus.games.duel.tables import ROW_OF, TRAITS, TRIGGERS
 from ludus.games.duel.tables.words import DECK, DOWN, EXTRA
 from ludus.words import kernel
 from ludus.words.rows import new_rows
@@ -66,14 +66,10 @@ class Duel:
 
     def _lay(self, c: int, player: int, place: int, pile: int, row: int) -> None:
         card, state = self.state["cards"][c], self.state
-        card["code"], card["owner"], card["controller"], card["place"], card["position"] = (
-            row,
-            player,
-            player,
-            place,
-            DOWN,
-        )
-        state["codes"][c] = row
+        card["code"] = state["codes"][c] = row
+        state["traits"] |= TRAITS[row]
+        state["triggers"] |= TRIGGERS[row]
+        card["owner"], card["controller"], card["place"], card["position"] = player, player, place, DOWN
         card["sequence"] = state["sizes"][player, pile]
         card["stamp"] = card["born"] = c
         state["stamps"] = c

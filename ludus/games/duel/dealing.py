@@ -9,6 +9,7 @@ from ludus.games.duel.actions import open_menu, shuffle_deck
 from ludus.games.duel.state import DECK_PILE, EXTRA_PILE, MOST_IN_DECK, MOST_IN_EXTRA, MOST_IN_MAIN
 from ludus.games.duel.tables import ROW_OF, ROWS
 from ludus.games.duel.tables.words import DECK, DOWN, EXTRA
+from ludus.games.duel.zones import name_card
 from ludus.words import rule
 from ludus.words.random import below
 
@@ -137,11 +138,10 @@ def lay_out(state, player, deck, number):
     for k in range(MOST_IN_DECK):
         if deck[k]:
             number += 1
-            state.codes[number] = deck[k]
             card = state.cards[number]
             main = k < MOST_IN_MAIN
             pile = DECK_PILE if main else EXTRA_PILE
-            card.code = deck[k]
+            name_card(state, number, deck[k])
             card.owner = player
             card.controller = player
             card.place = DECK if main else EXTRA

@@ -44,8 +44,8 @@ def is_calm(state):
         for zone in range(5):
             e = state.spells[player, zone]
             if e != NOBODY:
-                card = state.cards[e]
-                if card.equipped_to or TRAITS[state.codes[e]] & RESTLESS:
+                host = state.cards[e].equipped_to
+                if (host and not bears_equips(state, host)) or TRAITS[state.codes[e]] & RESTLESS:
                     return False
     return True
 
@@ -114,7 +114,7 @@ def rightful(state, c):
     """Who should control a monster now."""
     best = state.cards[c].control_order
     player = state.cards[c].control
-    for side in range(2):
+    for side in range(2 if state.traits & CONTROLS_EQUIPPED else 0):
         for zone in range(5):
             e = state.spells[side, zone]
             if (
@@ -177,6 +177,11 @@ def called_back(state, c):
 
 
 @rule
+def bears_equips(state, c):
+    return state.cards[c].place == MZONE and state.cards[c].position & UP != 0
+
+
+@rule
 def lose_unfit_equips(state):
     """Equip cards on what they do not fit are destroyed."""
     frame = destroy(state, BY_RULE, 2)
@@ -184,8 +189,7 @@ def lose_unfit_equips(state):
         for zone in range(5):
             e = state.spells[player, zone]
             if e != NOBODY and state.cards[e].equipped_to:
-                target = state.cards[state.cards[e].equipped_to]
-                if target.place != MZONE or target.position & UP == 0:
+                if not bears_equips(state, state.cards[e].equipped_to):
                     state.cards[e].equipped_to = NOBODY
                     put_in(frame, e)
     if frame.count == 0:

@@ -2,7 +2,7 @@
 """The record of a duel: every card, every zone, what is going on, and what is asked."""
 
 from ludus.games.duel.tables import words
-from ludus.words import HEAD, i16, i32, record, u8
+from ludus.words import HEAD, i16, i32, i64, record, u8
 
 # fmt: off
 NOBODY = 0
@@ -76,7 +76,7 @@ CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 """an option of the question"""
 
 STATE = record(
-    **HEAD, deck1=(i16, MOST_IN_DECK), deck2=(i16, MOST_IN_DECK), starts=i16, points=i32, opening=i16, shuffled=i16,
+    **HEAD, deck1=(i16, MOST_IN_DECK), deck2=(i16, MOST_IN_DECK), starts=i16, points=i32, opening=i16,
     oppo_info=i16, greedy=i16, turn=i16, turn_player=i16, phase=i16, told_phase=i16, in_damage_step=i16,
     life=(i32, 2), winner=i16, win_reason=i16, overdrawn=(i16, 2), cards=(CARD_STATE, MOST_CARDS), tokens=i32,
     sizes=(i16, (2, 5)), piles=(i16, (2, 5, MOST_IN_PILE)), monsters=(i16, (2, 7)), spells=(i16, (2, 8)), stamps=i32,
@@ -90,10 +90,12 @@ STATE = record(
     instant=(EVENT, MOST_EVENTS), point_count=i16, point=(EVENT, MOST_EVENTS), solving=i16, question=i16, asked=i16,
     fewest=i16, most=i16, may_cancel=i16, may_finish=i16, forced=i16, about=i16, line=i32, goal=i32, option_count=i16,
     options=(CHOICE, MOST_OPTIONS), answer=i16, result=i32, picked_count=i16, picked=(i16, MOST_IN_FRAME), fed=i16,
-    fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32, page=i16, unrolled=i16, chosen_count=i16,
+    fed_at=i16, fed_count=i16, feed=(i16, MOST_FED), decisions=i32, page=i16, chosen_count=i16,
     chosen=(i16, MOST_OPTIONS), history_count=(i16, 2), history=(u8, (2, MOST_HISTORY, 14)),
     history_turn=(i16, (2, MOST_HISTORY)), first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS),
-    first_card=(i16, 2), codes=(i16, MOST_CARDS),
+    first_card=(i16, 2), codes=(i16, MOST_CARDS), traits=i64, triggers=i32,
 )  # fmt: skip
+"""`codes` are what the cards are, once more and close together; `traits` and `triggers` all that any card of this duel
+has: what none has need not be looked for"""
 
 assert words.EXTRA == 64

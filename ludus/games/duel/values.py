@@ -43,6 +43,8 @@ def has(state, c, trait):
 @rule
 def traps_stopped(state):
     """Whether a monster on the field keeps traps from being activated."""
+    if state.traits & STOPS_TRAPS == 0:
+        return False
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
@@ -58,6 +60,8 @@ def traps_stopped(state):
 def first_decree(state):
     """The face-up trap that negates all others; of several, the one that was there first."""
     found = NOBODY
+    if state.traits & NEGATES_TRAPS == 0:
+        return found
     for player in range(2):
         for zone in range(5):
             c = state.spells[player, zone]
@@ -102,6 +106,8 @@ def somewhere(state, trait):
 
 @rule
 def on_side(state, player, trait):
+    if state.traits & trait == 0:
+        return False
     for zone in range(7):
         c = state.monsters[player, zone]
         if c != NOBODY and has(state, c, trait):
@@ -133,6 +139,8 @@ def held_back(state, c):
     """Whether something keeps a monster from attacking, an attack that was declared before among them."""
     if has_level(state, c) and level(state, c) >= 4 and somewhere(state, BINDS_LEVELS):
         return True
+    if state.traits & FREEZES == 0:
+        return False
     for player in range(2):
         for zone in range(7):
             other = state.monsters[player, zone]

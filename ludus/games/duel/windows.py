@@ -16,7 +16,7 @@ from ludus.games.duel.state import (
     ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, DAMAGE_STEP, END, GRAVE_PILE, HAND_PILE,
     NOBODY, PASSES, READY, STANDBY, TAKEN_UP,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, EFFECTS, FAST, ROW_OF, TRIGGERS
+from ludus.games.duel.tables import CARDS, EFFECTS, FAST, FAST_IN_HAND, ROW_OF, TRIGGERS
 from ludus.games.duel.tables.words import (
     ACTIVATE, BATTLE_PHASE_END, COSTS_UPKEEP, DECK, END_PHASE, FLIPPED, FREE, GRAVE, LASTS_THREE_TURNS,
     MAY_TRIGGER, MZONE, QUICK, RESTS_AFTER_ATTACK, STANDBY_PHASE, SZONE, TRIGGER, UP,
@@ -266,7 +266,9 @@ def offer_fast(state, player, free, events):
     if free:
         wanted |= FREE
     for k in range(state.sizes[player, HAND_PILE]):
-        offer_fast_of(state, state.piles[player, HAND_PILE, k], player, free, events, wanted)
+        c = state.piles[player, HAND_PILE, k]
+        if FAST_IN_HAND[state.codes[c]] & wanted:
+            offer_fast_of(state, c, player, free, events, wanted)
     for zone in range(7):
         offer_fast_of(state, state.monsters[player, zone], player, free, events, wanted)
     for zone in range(6):
@@ -480,7 +482,7 @@ def offer_phase(state, player, phase, kind):
     """Effects that the phase triggers, on the field and in the graveyard."""
     event = event_of(phase)
     count = 0
-    if event == 0:
+    if state.triggers & event == 0:
         return count
     for zone in range(7):
         count += offer_phase_of(state, state.monsters[player, zone], player, event, kind)

@@ -4,7 +4,7 @@ from ludus.games.duel.state import (
     BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE,
     HAND_PILE, MOST_CARDS, NEGATED_IN_GRAVE, NOBODY, PROPER,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS
+from ludus.games.duel.tables import CARDS, TRAITS, TRIGGERS
 from ludus.games.duel.tables.words import (
     BANISHED, BOTTOM, BOTTOM_LEFT, BOTTOM_RIGHT, DECK, DOWN, EXTRA, EXTRA_DECK, FIELD, GRAVE, HAND, LEFT, LINK,
     MZONE, ON_FIELD, OVERLAY, RIGHT, SZONE, TOKEN, TOP, TOP_LEFT, TOP_RIGHT, UP,
@@ -215,13 +215,21 @@ def sort_cards(state, cards, count):
 
 
 @rule
+def name_card(state, c, code):
+    """Say what a card is."""
+    state.cards[c].code = code
+    state.codes[c] = code
+    state.traits |= TRAITS[code]
+    state.triggers |= TRIGGERS[code]
+
+
+@rule
 def new_token(state, code, owner):
     """A token that does not lie anywhere yet."""
     for c in range(FIRST_TOKEN, MOST_CARDS):
         card = state.cards[c]
         if card.place == 0:
-            card.code = code
-            state.codes[c] = code
+            name_card(state, c, code)
             card.owner = owner
             card.controller = owner
             card.status = 0

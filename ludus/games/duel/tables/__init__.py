@@ -115,6 +115,8 @@ CARDS = table(
 )  # fmt: skip
 TRAITS, TRIGGERS, FAST = (np.ascontiguousarray(CARDS[name]) for name in ("traits", "triggers", "fast"))
 """columns that are looked at most often, each close together"""
+FAST_IN_HAND = np.where(CARDS["types"] & TRAP, 0, FAST)
+"""traps must be set first"""
 CHANGES = table(_changes, who=i16, attack=i32, defense=i32, which=i16, per=i16)
 
 
