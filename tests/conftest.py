@@ -2,6 +2,8 @@
 
 import gc
 import os
+import pathlib
+import subprocess
 import sys
 
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
@@ -22,6 +24,21 @@ LONGEST = (
     "tests/algorithms/world_model/",
 )
 """begun first, so that no worker is left alone with one of them at the end"""
+
+
+SLOW_TO_COMPILE = ("balatro", "duel")
+
+
+def pytest_configure(config):
+    """Before all tests run on several workers, the large games are compiled: else every worker waits for the first."""
+    alone = hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", 0)
+    if alone or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    script = str(pathlib.Path(__file__).with_name("compile_first.py"))
+    compilers = [subprocess.Popen([sys.executable, script, game]) for game in SLOW_TO_COMPILE]
+    codes = [compiler.wait() for compiler in compilers]
+    if any(codes):
+        raise pytest.UsageError("the large games cannot be compiled; see above")
 
 
 def pytest_collection_modifyitems(items):
