@@ -6,7 +6,7 @@ from ludus.games.duel.frames import EQUIP_WITH, TAKE_CONTROL_OF, ask_cards, ask_
 from ludus.games.duel.moving import change_position, destroy, lose_equips, lose_materials, put_in, send
 from ludus.games.duel.state import ATTACK_ENDED, BY_COST, BY_EFFECT, BY_RULE, ENABLED, GRAVE_PILE, MOVED_NOW
 from ludus.games.duel.tables.words import BANISHED, EQUIPPED, GRAVE, MZONE, SZONE, UP, UP_ATTACK, UP_DEFENSE
-from ludus.games.duel.windows import (
+from ludus.games.duel.phases import (
     CONTROL_ENDS,
     COUNT_TURN,
     REST,

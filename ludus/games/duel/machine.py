@@ -37,7 +37,8 @@ from ludus.games.duel.tables.words import (
     TOKENS,
 )
 from ludus.games.duel.turn import commanding, turning
-from ludus.games.duel.windows import phase_event, point_event, quick_effect
+from ludus.games.duel.phases import phase_event
+from ludus.games.duel.windows import point_event, quick_effect
 from ludus.words import OVER, PLAYING, rule
 
 MOST_STEPS = 20_000

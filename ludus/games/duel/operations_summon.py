@@ -8,7 +8,7 @@ from ludus.games.duel.frames import (
     SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, offer, offer_unpicks, picks_from,
 )  # fmt: skip
 from ludus.games.duel.fusing import (
-    MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, is_in, ritual_pool, ritual_ready,
+    MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, ritual_pool, ritual_ready,
 )  # fmt: skip
 from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
 from ludus.games.duel.operations import first_target
@@ -26,7 +26,7 @@ from ludus.games.duel.tables.words import (
     UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import level
-from ludus.games.duel.zones import count_bits, free_monster_zones, is_up, new_token, pointed_at, zones_for
+from ludus.games.duel.zones import is_in, count_bits, free_monster_zones, is_up, new_token, pointed_at, zones_for
 from ludus.words import rule
 
 SHEEP = ROW_OF[73915052]

@@ -21,7 +21,7 @@ from ludus.games.duel.state import (
     AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY,
     PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
 )  # fmt: skip
-from ludus.games.duel.summoning import arrive, remove_from
+from ludus.games.duel.summoning import ask_next_tribute, arrive, remove_from
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED,
@@ -117,32 +117,9 @@ def begin_choice(state, frame, c, player, kind):
             frame.args[3] = 1
             return
         frame.args[3] = 0
-        ask_next_release(state, frame, player)
+        ask_next_tribute(state, frame, player, False)
         return
     ask_next_material(state, frame, c, player, kind)
-
-
-@rule
-def ask_next_release(state, frame, player):
-    """One more tribute for a Toon; one of them must free a zone."""
-    clear_options(state)
-    needed = frame.args[1] - frame.count
-    frees = free_monster_zones(state, player) != 0
-    for k in range(frame.count):
-        if state.cards[frame.cards[k]].sequence < 5:
-            frees = True
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        taken = False
-        for k in range(frame.count):
-            if frame.cards[k] == c:
-                taken = True
-        if c != NOBODY and not taken and (frees or zone < 5 or needed > 1):
-            offer(state, PICKS, c, 0, 0, 0)
-    offer_unpicks(state, frame)
-    if frame.count == 0:
-        offer(state, CANCELS, 0, 0, 0, 0)
-    ask(state, UNSELECT, player, 1, 1, frame.count == 0)
 
 
 @rule
@@ -235,7 +212,7 @@ def chosen_all(state, frame, c, player, kind):
         put_in(frame, chosen.card)
     if kind == TOON_PROCEDURE:
         if frame.count < frame.args[1]:
-            ask_next_release(state, frame, player)
+            ask_next_tribute(state, frame, player, False)
             return False
     else:
         ask_next_material(state, frame, c, player, kind)

@@ -19,7 +19,7 @@ from ludus.games.duel.tables.words import (
 )  # fmt: skip
 from ludus.games.duel.turn import is_tribute, tributes_needed
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import free_monster_zones, free_spell_zones, move, new_stamp, sort_cards, zones_for
+from ludus.games.duel.zones import is_in, free_monster_zones, free_spell_zones, move, new_stamp, sort_cards, zones_for
 from ludus.words import rule
 
 
@@ -127,7 +127,7 @@ def ask_tributes(state, frame, player):
         frame.args[3] = 1
         return
     frame.args[3] = 0
-    ask_next_tribute(state, frame, player)
+    ask_next_tribute(state, frame, player, True)
 
 
 @rule
@@ -141,21 +141,19 @@ def offer_tributes(state, frame, player):
 
 
 @rule
-def ask_next_tribute(state, frame, player):
-    """One more tribute; the last one must free a zone, if none of the others does."""
+def ask_next_tribute(state, frame, player, for_normal_summon):
+    """One more tribute; the last one must free a zone, if none is free and none of the others does."""
     clear_options(state)
     needed = frame.args[1] - frame.count
-    frees = False
+    frees = free_monster_zones(state, player) != 0
     for k in range(frame.count):
         if state.cards[frame.cards[k]].sequence < 5:
             frees = True
     for zone in range(7):
         c = state.monsters[player, zone]
-        chosen = False
-        for k in range(frame.count):
-            if frame.cards[k] == c:
-                chosen = True
-        if is_tribute(state, c) and not chosen and (frees or zone < 5 or needed > 1):
+        if c == NOBODY or (for_normal_summon and not is_tribute(state, c)) or is_in(frame.cards, frame.count, c):
+            continue
+        if frees or zone < 5 or needed > 1:
             offer(state, PICKS, c, 0, 0, 0)
     offer_unpicks(state, frame)
     if frame.count == 0:
@@ -182,7 +180,7 @@ def tributes_chosen(state, frame, player):
     else:
         put_in(frame, chosen.card)
     if frame.count < frame.args[1]:
-        ask_next_tribute(state, frame, player)
+        ask_next_tribute(state, frame, player, True)
         return False
     frame.step = 2
     return True

@@ -19,7 +19,8 @@ from ludus.games.duel.tables.words import (
     SITS_DRAGONS, SPECIAL_ONLY, SPELL, TOKEN, TRAP, UP, UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import level, somewhere, traits_of, works
-from ludus.games.duel.windows import ask_fast, open_window, phase_window, solve, start_link
+from ludus.games.duel.phases import phase_window
+from ludus.games.duel.windows import ask_fast, open_window, solve, start_link
 from ludus.games.duel.zones import can_place_spell, free_monster_zones, is_up
 from ludus.words import rule
 

@@ -215,6 +215,15 @@ def sort_cards(state, cards, count):
 
 
 @rule
+def is_in(cards, count, c):
+    """Whether a card is among the first `count` of a list."""
+    for k in range(count):
+        if cards[k] == c:
+            return True
+    return False
+
+
+@rule
 def name_card(state, c, code):
     """Say what a card is."""
     state.cards[c].code = code

@@ -1,0 +1,334 @@
+"""The damage step of an attack: what is answered when, who takes damage, and which monsters are lost."""
+
+from ludus.games.duel.events import tell, trigger_own
+from ludus.games.duel.frames import ask_effect, done
+from ludus.games.duel.moving import USE_REPLACEMENT, ask_material, change_position, destroy, give_material, hurt, put_in
+from ludus.games.duel.settling import settle
+from ludus.games.duel.state import (
+    ATTACK_ENDED, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_EFFECT, BY_REPLACEMENT, DAMAGE_CALCULATION, DAMAGE_STEP,
+    HELD, NEGATED_IN_GRAVE, NOBODY, READY,
+)  # fmt: skip
+from ludus.games.duel.tables import CARDS, EFFECTS
+from ludus.games.duel.tables.words import (
+    BATTLED, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLE_START, DESTROYED, FLIP, IN_ATTACK, MZONE,
+    NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION,
+    REFLECTS_DAMAGE, SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL,
+)  # fmt: skip
+from ludus.games.duel.values import attack, defense, equip_of, has
+from ludus.games.duel.windows import open_window
+from ludus.games.duel.zones import is_up, monsters_of
+from ludus.words import rule
+
+# fmt: off
+(BEGIN, ANSWER_START, TURN_TARGET_UP, SETTLE_TURNED, ANSWER_TURNED, ENTER_CALCULATION, ANSWER_CALCULATION,
+ DEAL_DAMAGE, MARK_LOST, SPARE_LOST, LOSE_EFFECTS, ANSWER_DAMAGE, BURY_LOST, SETTLE_BURIED, ANSWER_LOSSES,
+ END_DAMAGE_STEP) = range(20, 36)
+# fmt: on
+"""the steps of a frame of the battle phase that are its damage step"""
+
+
+@rule
+def damage_step(state, frame):
+    """From the start of the damage step to its end."""
+    player = state.turn_player
+    a = state.attacker
+    target = state.attack_target
+    step = frame.step
+    frame.step = step + 1
+    if step == BEGIN:
+        begin_damage_step(state, frame)
+    elif step == ANSWER_START:
+        trigger_both(state, BATTLE_START)
+        open_window(state, 0, 0, 0)
+    elif step == TURN_TARGET_UP:
+        if state.cards[a].status & ATTACK_ENDED:
+            frame.step = BURY_LOST
+        elif target != NOBODY and state.cards[target].place == MZONE and not is_up(state, target):
+            change_position(state, target, state.cards[target].position >> 1, 2)
+    elif step == SETTLE_TURNED or step == SETTLE_BURIED:
+        settle(state)
+    elif step == ANSWER_TURNED:
+        open_window(state, 0, 0, 0)
+    elif step == ENTER_CALCULATION:
+        if comes_to_nothing(state):
+            frame.step = BURY_LOST
+            return
+        state.phase = DAMAGE_CALCULATION
+        settle(state)
+    elif step == ANSWER_CALCULATION:
+        calculate(state)
+        trigger_both(state, PRE_CALCULATION)
+        tell(state, PRE_CALCULATION, NOBODY, player, 0)
+        open_window(state, 0, 0, 0)
+    elif step == DEAL_DAMAGE:
+        if comes_to_nothing(state):
+            frame.step = BURY_LOST
+        else:
+            frame.args[1] = calculate(state)
+            state.calculated = 1
+            deal(state, a, target)
+        end_calculation(state)
+        state.phase = DAMAGE_STEP
+        settle(state)
+    elif step == MARK_LOST:
+        mark_lost(state, frame, a, target)
+    elif step == SPARE_LOST:
+        spare_lost(state, frame)
+    elif step == LOSE_EFFECTS:
+        for k in range(frame.count):
+            state.cards[frame.cards[k]].status |= BATTLE_LOST
+        for k in range(frame.count):
+            lose_effects(state, frame.cards[k])
+        state.sparing = 0
+        settle(state)
+    elif step == ANSWER_DAMAGE:
+        release_flips(state)
+        trigger_both(state, BATTLED)
+        open_window(state, 0, 0, 0)
+    elif step == BURY_LOST:
+        bury_lost(state, frame)
+    elif step == ANSWER_LOSSES:
+        state.calculated = 1
+        state.sparing = 0
+        release_flips(state)
+        tell_losses(state, a, target)
+        open_window(state, 0, 0, 1)
+    else:
+        end_damage_step(state)
+        frame.step = 0
+
+
+@rule
+def begin_damage_step(state, frame):
+    a = state.attacker
+    target = state.attack_target
+    state.phase = DAMAGE_STEP
+    state.in_damage_step = 1
+    state.chain_attack = NOBODY
+    state.calculated = 0
+    state.sparing = 1
+    state.holding_flips = 1
+    state.attacker_stamp = state.cards[a].arrival
+    state.target_stamp = state.cards[target].arrival if target != NOBODY else 0
+    state.target_was_down = target != NOBODY and not is_up(state, target)
+    frame.count = 0
+    state.cards[a].fought += 1
+    settle(state)
+
+
+@rule
+def end_damage_step(state):
+    state.phase = BATTLE_STEP
+    state.in_damage_step = 0
+    state.no_damage[0] = 0
+    state.no_damage[1] = 0
+    state.attacker = NOBODY
+    settle(state)
+
+
+@rule
+def trigger_both(state, event):
+    """What a moment of the battle triggers of the two monsters in it; the value tells which of them it is."""
+    trigger_own(state, event, state.attacker, NOBODY, state.turn_player, 0)
+    trigger_own(state, event, state.attack_target, NOBODY, state.turn_player, 1)
+
+
+@rule
+def comes_to_nothing(state):
+    return state.cards[state.attacker].status & ATTACK_ENDED != 0 or gone(state, state.attack_target)
+
+
+@rule
+def gone(state, target):
+    """Whether the attacked monster is not there any more."""
+    return target != NOBODY and (
+        state.cards[target].place != MZONE or state.cards[target].arrival != state.target_stamp
+    )
+
+
+@rule
+def calculate(state):
+    """Who takes how much damage and who is destroyed: bit 0 for the attacker, bit 1 for its target."""
+    a = state.attacker
+    target = state.attack_target
+    own = state.cards[a].controller
+    other = 1 - own
+    state.battle_damage[0] = 0
+    state.battle_damage[1] = 0
+    state.damage_source = NOBODY
+    strength = attack(state, a)
+    lost = 0
+    if target == NOBODY:
+        state.battle_damage[other] = strength
+        state.damage_source = a
+    elif state.cards[target].position & IN_ATTACK:
+        against = attack(state, target)
+        if strength > against:
+            state.battle_damage[other] = strength - against
+            state.damage_source = a
+            lost = 2
+        elif strength < against:
+            state.battle_damage[own] = against - strength
+            state.damage_source = target
+            lost = 1
+        elif strength:
+            lost = 3
+    else:
+        against = defense(state, target)
+        if strength > against:
+            lost = 2
+            if has(state, a, PIERCES):
+                state.battle_damage[other] = strength - against
+                state.damage_source = a
+        elif strength < against:
+            state.battle_damage[own] = against - strength
+            state.damage_source = target
+    for player in range(2):
+        if state.waboku[player] or state.no_damage[player]:
+            state.battle_damage[player] = 0
+    if state.battle_damage[0] == 0 and state.battle_damage[1] == 0:
+        state.damage_source = NOBODY
+    if lost & 1 and survives(state, a):
+        lost &= ~1
+    if lost & 2 and survives(state, target):
+        lost &= ~2
+    return lost
+
+
+@rule
+def survives(state, c):
+    return has(state, c, NOT_BY_BATTLE) or state.waboku[state.cards[c].controller] != 0
+
+
+@rule
+def deal(state, a, target):
+    """Battle damage, player 0's first; some monsters pass it on."""
+    for player in range(2):
+        amount = state.battle_damage[player]
+        if amount == 0:
+            continue
+        hurt(state, player, amount)
+        for c in (a, target):
+            if (
+                c != NOBODY
+                and state.cards[c].controller == player
+                and has(state, c, REFLECTS_DAMAGE)
+                and equip_of(state, c) != NOBODY
+            ):
+                hurt(state, 1 - player, amount)
+        trigger_own(state, BATTLE_DAMAGE, state.damage_source, NOBODY, player, amount)
+
+
+@rule
+def end_calculation(state):
+    """What held during damage calculation only is over."""
+    for player in range(2):
+        for zone in range(7):
+            c = state.monsters[player, zone]
+            if c != NOBODY:
+                state.cards[c].calculation_up = 0
+                renew_uses(state, c)
+
+
+@rule
+def renew_uses(state, c):
+    """What is used once a battle can be used in the next one."""
+    row = CARDS[state.cards[c].code]
+    for number in range(row.first, row.first + row.count):
+        if EFFECTS[number].once == ONCE_A_BATTLE:
+            state.cards[c].used &= ~(1 << EFFECTS[number].number)
+
+
+@rule
+def mark_lost(state, frame, a, target):
+    """Monsters that will be destroyed; an equip card is destroyed instead of some."""
+    frame.count = 0
+    shields = destroy(state, BY_EFFECT | BY_REPLACEMENT, 2)
+    lost = frame.args[1]
+    for k in range(2):
+        c = a if k == 0 else target
+        if lost >> k & 1 and state.cards[c].place == MZONE:
+            e = equip_of(state, c) if has(state, c, SHIELDED_BY_EQUIP) else NOBODY
+            if e != NOBODY:
+                put_in(shields, e)
+            else:
+                put_in(frame, c)
+    frame.args[2] = 0
+    if shields.count == 0:
+        done(state)
+
+
+@rule
+def spare_lost(state, frame):
+    """Some may give up a material instead; asked one after the other."""
+    frame.step = SPARE_LOST
+    if frame.args[3] == 1:
+        frame.args[3] = 0
+        if ask_material(state, frame):
+            frame.args[3] = 2
+            return
+    elif frame.args[3] == 2:
+        frame.args[3] = 0
+        give_material(state, frame)
+        return
+    while frame.args[2] < frame.count:
+        c = frame.cards[frame.args[2]]
+        if state.cards[c].overlays > 0 and has(state, c, SHIELDED_BY_MATERIAL):
+            frame.args[3] = 1
+            ask_effect(state, state.cards[c].controller, c, USE_REPLACEMENT)
+            return
+        frame.args[2] += 1
+    frame.step = LOSE_EFFECTS
+
+
+@rule
+def lose_effects(state, c):
+    """Some monsters negate what they destroy by battle, in the graveyard too, until the damage step ends."""
+    card = state.cards[c]
+    foe = state.attack_target if c == state.attacker else state.attacker
+    if foe == NOBODY:
+        return
+    flip_alone = has(state, foe, NEGATES_FLIP_WHEN_ALONE) and monsters_of(state, state.cards[foe].controller) == 1
+    stands = state.cards[foe].status & BATTLE_LOST == 0
+    if (stands and has(state, foe, NEGATES_DESTROYED)) or (flip_alone and CARDS[card.code].types & FLIP):
+        card.negated = NEGATED_IN_GRAVE
+
+
+@rule
+def release_flips(state):
+    """Flip effects wait no longer."""
+    state.holding_flips = 0
+    for k in range(state.pending_count):
+        if state.pending[k].ready == HELD:
+            state.pending[k].ready = READY
+
+
+@rule
+def bury_lost(state, frame):
+    """Monsters that lost the battle go together."""
+    sent = destroy(state, BY_BATTLE, 2)
+    sent.step = 3
+    for k in range(frame.count):
+        c = frame.cards[k]
+        arrival = state.cards[c].arrival
+        if state.cards[c].place == MZONE and (arrival == state.attacker_stamp or arrival == state.target_stamp):
+            put_in(sent, c)
+
+
+@rule
+def tell_losses(state, a, target):
+    """Who destroyed whom."""
+    for k in range(2):
+        c = a if k == 0 else target
+        foe = target if k == 0 else a
+        if c == NOBODY or foe == NOBODY:
+            continue
+        card = state.cards[c]
+        if card.status & BATTLE_LOST and card.reason & BY_BATTLE and card.place != MZONE:
+            if state.cards[foe].place == MZONE:
+                trigger_own(state, BATTLE_DESTROYING, foe, c, card.was_controller, 0)
+            trigger_own(state, BATTLE_DESTROYED, c, foe, card.was_controller, 0)
+            trigger_own(state, DESTROYED, c, foe, card.was_controller, 0)
+    for c in (a, target):
+        if c != NOBODY:
+            state.cards[c].status &= ~BATTLE_LOST
