@@ -4,7 +4,7 @@ from ludus.games.duel.state import EXTRA_PILE, HAND_PILE, NOBODY
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import EXTRA_DECK, FUSION, LINK, MONSTER, MZONE
 from ludus.games.duel.values import has_level, level
-from ludus.games.duel.zones import is_in, free_monster_zones, is_up, monster_at, pointed_at
+from ludus.games.duel.zones import free_monster_zones, is_in, is_up, monster_at, pointed_at
 from ludus.words import rule
 
 MOST_TRIBUTES = 16

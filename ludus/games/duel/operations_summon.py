@@ -26,7 +26,7 @@ from ludus.games.duel.tables.words import (
     UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
 from ludus.games.duel.values import level
-from ludus.games.duel.zones import is_in, count_bits, free_monster_zones, is_up, new_token, pointed_at, zones_for
+from ludus.games.duel.zones import count_bits, free_monster_zones, is_in, is_up, new_token, pointed_at, zones_for
 from ludus.words import rule
 
 SHEEP = ROW_OF[73915052]

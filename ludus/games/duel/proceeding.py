@@ -21,7 +21,7 @@ from ludus.games.duel.state import (
     AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY,
     PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
 )  # fmt: skip
-from ludus.games.duel.summoning import ask_next_tribute, arrive, remove_from
+from ludus.games.duel.summoning import arrive, ask_next_tribute, remove_from
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED,

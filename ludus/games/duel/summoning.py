@@ -19,7 +19,7 @@ from ludus.games.duel.tables.words import (
 )  # fmt: skip
 from ludus.games.duel.turn import is_tribute, tributes_needed
 from ludus.games.duel.windows import open_window
-from ludus.games.duel.zones import is_in, free_monster_zones, free_spell_zones, move, new_stamp, sort_cards, zones_for
+from ludus.games.duel.zones import free_monster_zones, free_spell_zones, is_in, move, new_stamp, sort_cards, zones_for
 from ludus.words import rule
 
 
