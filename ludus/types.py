@@ -47,6 +47,10 @@ class Spec(NamedTuple):
         return self.seats if self.turns == "simultaneous" else 1
 
 
+NO_FILES = "LUDUS_NO_FILES"
+"""the environment variable under which the name of a game may name no file: it may have come from anywhere"""
+
+
 class Mirror(NamedTuple):
     """How a game looks in a mirror, where it goes on by the same rules: who learns one learns the other too."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -12,11 +12,12 @@ from ludus.types import LudusError
 
 @app.command
 def duel(
-    tool: Annotated[Literal["decks", "deck", "random", "check"], tyro.conf.Positional],
+    tool: Annotated[Literal["decks", "deck", "random", "check", "replay"], tyro.conf.Positional],
     items: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
     /,
     seed: int = 0,
     stage: int = 5,
+    game: str = "",
     out: str = "",
     json: bool = False,
 ) -> None:
@@ -24,10 +25,12 @@ def duel(
 
     Args:
         tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one;
-            `check` replays recorded duels of the real engine, decision by decision, and tells where ours differs.
-        items: The name of a deck, a .ydk file, or a file of recorded duels.
+            `check` replays recorded duels of the real engine, decision by decision, and tells where ours differs;
+            `replay` tells what a .yrp file holds, and with --game plays it again in the real engine.
+        items: The name of a deck, a .ydk file, a file of recorded duels, or a .yrp file.
         seed: Of a random deck; the same seed makes the same deck.
         stage: Of a random deck: 1 normal monsters, 2 with simple spells, 3 starter cards, 4 Goat cards, 5 all cards.
+        game: Of a replay: the real engine, as in "duel@ygopro(core=wasm, cards=cards.cdb)".
         out: The .ydk file that a random deck is written to; without it, the deck is printed.
         json: Print one JSON object: {"decks": […]} of all decks, or the one deck with its cards.
     """
@@ -38,6 +41,8 @@ def duel(
         _deck(_one(tool, items, "the name of a deck or a .ydk file"), json)
     elif tool == "check":
         _check(_one(tool, items, "a file of recorded duels"), json)
+    elif tool == "replay":
+        _replay(_one(tool, items, "a .yrp file"), game, json)
     else:
         _none(tool, items)
         _random(seed, stage, out, json)
@@ -102,3 +107,33 @@ def _check(file: str, as_json: bool) -> None:
         print(checking.table(found))
     if found.differences:
         raise SystemExit(1)
+
+
+def _replay(file: str, game: str, as_json: bool) -> None:
+    from ludus.duel import telling, yrp
+
+    replay = yrp.read_yrp(file)
+    told = telling.replay(replay)
+    if game:
+        told |= _played_again(replay, game)
+    if as_json:
+        print_json(told)
+    else:
+        print(telling.replay_text(told))
+
+
+def _played_again(replay: Any, game: str) -> dict[str, Any]:
+    """How the duel of a replay stands after its last answer, in a real engine."""
+    from ludus.bridges.ygopro import replaying, settings
+    from ludus.games import split_name
+
+    name, bracket, inside = game.partition("(")
+    if name.strip() != settings.NAME:
+        raise LudusError(f'a replay is played again in the real engine: --game "{settings.NAME}(core=…, cards=…)"')
+    core, _ = settings.open_core(settings.read(split_name(f"duel{bracket}{inside}")[1]))
+    try:
+        duel = replaying.play_again(core, replay)
+        points = list(duel.field().points)
+        return {"turns": duel.turn, "over": duel.winner is not None, "winner": duel.winner, "points": points}
+    finally:
+        core.close()

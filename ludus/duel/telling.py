@@ -7,6 +7,7 @@ from typing import Any
 
 from ludus.duel.cards import EXTRA, MONSTER, SPELL, TRAP, cards_by_code, kind_of
 from ludus.duel.decks import Deck
+from ludus.duel.yrp import Yrp
 from ludus.games.duel.tables import words
 from ludus.games.duel.tables.words import Card
 
@@ -87,3 +88,31 @@ def _rows(codes: tuple[int, ...]) -> list[dict[str, Any]]:
         {"code": code, "name": known[code].name, "copies": copies, "is": what(known[code]), "says": says(known[code])}
         for code, copies in Counter(codes).items()
     ]
+
+
+def replay(replay: Yrp) -> dict[str, Any]:
+    """What a replay holds, as data; of cards that we do not know, the numbers."""
+    known = cards_by_code()
+
+    def copies(codes: tuple[int, ...]) -> dict[str, int]:
+        return dict(Counter(known[code].name if code in known else str(code) for code in codes))
+
+    decks = [{"main": copies(deck.main), "extra": copies(deck.extra)} for deck in replay.decks]
+    start = {"points": replay.lp, "opening": replay.hand, "draws": replay.draw}
+    facts = {"seed": replay.seed, "start_time": replay.start_time, "answers": len(replay.responses)}
+    return {"names": list(replay.names), "start": start, **facts, "decks": decks}
+
+
+def replay_text(told: dict[str, Any]) -> str:
+    """The same for people, with how the duel ended where it was played again."""
+    names = [name or f"player {number + 1}" for number, name in enumerate(told["names"])]
+    start = told["start"]
+    lines = [f"{names[0]} against {names[1]}, {start['points']} points, {told['answers']} answers"]
+    for name, deck in zip(names, told["decks"], strict=True):
+        cards = ", ".join(f"{copies} {card}" for card, copies in (deck["main"] | deck["extra"]).items())
+        lines.append(f"{name}: {cards}")
+    if "turns" in told:
+        winner = names[told["winner"]] if told["winner"] in (0, 1) else "nobody"
+        ended = f"{winner} wins" if told["over"] else "the replay breaks off"
+        lines.append(f"{ended} in turn {told['turns']}, {told['points'][0]} to {told['points'][1]} points")
+    return "\n".join(lines)

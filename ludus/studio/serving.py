@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import uvicorn
 from ludus.studio import Studio, warming
 from ludus.studio.app import web
 from ludus.studio.security import Rules
+from ludus.types import NO_FILES
 
 LARGEST_MESSAGE = 16 * 2**10
 """bytes of a message on a socket; what is longer than the studio's own limit, and not longer than this, is told so"""
@@ -18,6 +20,7 @@ LARGEST_MESSAGE = 16 * 2**10
 
 def serve(listening: socket.socket, host: str, token: str, out: Path, warmup: bool) -> None:
     """Serve until SIGTERM or Ctrl-C; trainers that were started go on."""
+    os.environ[NO_FILES] = "1"  # also for the trainers: the name of a game comes with a request
     if warmup:
         warming.prepare_all()
     logging.basicConfig(format="ludus: %(message)s", level=logging.WARNING)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus import cli
+from ludus import cli, games
 from ludus.duel import decks, telling
 from ludus.duel.cards import EXTRA, MONSTER, SPELL, STAGES, TOKEN, TRAP, cards_by_code, cards_of_stage, kind_of
 from ludus.types import LudusError
@@ -226,3 +226,14 @@ def test_bad_commands_get_a_sentence(run, words, sentence):
     with pytest.raises(LudusError) as caught:
         run(*words)
     assert sentence in str(caught.value)
+
+
+def test_where_requests_name_games_no_file_is_read(monkeypatch, tmp_path):
+    monkeypatch.setenv("LUDUS_NO_FILES", "1")
+    secret = tmp_path / "secret"
+    secret.write_text("hunter2")
+    for name in (str(secret), f"{secret}.ydk", "my.ydk"):
+        with pytest.raises(LudusError, match="decks are not read from files") as caught:
+            games.load(f"duel(deck1={name})")
+        assert "hunter2" not in str(caught.value)
+    assert games.load("duel(deck1=joey, deck2=random)").settings["deck1"] == "joey"

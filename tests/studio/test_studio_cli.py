@@ -19,6 +19,9 @@ LUDUS = [sys.executable, "-m", "ludus.cli", "studio", "--no-open"]
 
 def test_it_is_closed_and_opened_again_while_its_trainers_go_on(tmp_path):
     with StudioProcess(tmp_path / "runs") as process:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            process.post("/api/rooms", {"game": "duel(deck1=/etc/hostname)"})
+        assert "decks are not read from files" in caught.value.read().decode()
         boot = process.get("/api/studio")["boot"]
         wish = {"game": "tictactoe", "algorithm": "q_learning", "values": {"steps": 10**9, "chunk": 20_000}}
         name = process.post("/api/runs", wish)["run"]

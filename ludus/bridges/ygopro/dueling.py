@@ -47,6 +47,8 @@ class RealDuel:
         self._question: Question | None = None
         self.places: list[bytes] = []
         """what the core tells of each of `PLACES`"""
+        self.answers: list[bytes] = []
+        """all that was answered, as the core was given it"""
         self._library, self._near = core.library, {code for deck in setup.decks for codes in deck for code in codes}
         self._duel = core.open(setup)
         self._run(b"")
@@ -59,7 +61,11 @@ class RealDuel:
         """Choose options of the question by their indices, and go on to the next."""
         if self._question is None:
             raise LudusError("the duel is over; there is nothing to answer")
-        self._run(response(self._question, chosen))
+        self.give(response(self._question, chosen))
+
+    def give(self, answer: bytes) -> None:
+        """Go on with an answer in the words of the core, as a replay holds it."""
+        self._run(answer)
 
     def field(self) -> queries.Field:
         """Life points and chain."""
@@ -80,6 +86,8 @@ class RealDuel:
     def _run(self, answer: bytes) -> None:
         self.random, self.shown = [], []
         while True:
+            if answer:
+                self.answers.append(answer)
             told = self._duel.run(answer)
             self.places, asked = told.places, None
             for message in split_messages(told.messages):

@@ -15,6 +15,7 @@ from ludus.bridges.ygopro.core import Cards, Core, Setup
 from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.observing import OBSERVATION, Eyes, Memory, Sight, View
+from ludus.bridges.ygopro.replaying import keep
 from ludus.bridges.ygopro.settings import NAME, RANDOM, Decks, Settings
 from ludus.bridges.ygopro.telling import describe
 from ludus.games import load, split_name
@@ -75,10 +76,10 @@ class Row:
         self.seats = (first, 1 - first)
         """the seats of the core's players, of whom 0 moves first"""
         both = [_shuffled(decks[seat], random) for seat in self.seats]
-        key = tuple(int(word) for word in random.integers(2**63, size=4))
+        key = int(random.integers(2**32))  # as much as a replay can hold
         rules = {"points": settings.points, "opening": settings.opening, "draws": settings.draws}
-        setup = Setup((both[0], both[1]), (key[0], key[1], key[2], key[3]), **rules)
-        self.duel, self.memory, self.steps = RealDuel(core, setup), Memory(), 0
+        self.setup = Setup((both[0], both[1]), (key, 0, 0, 0), **rules)
+        self.duel, self.memory, self.steps = RealDuel(core, self.setup), Memory(), 0
         self.player = 0
         """who was asked last"""
         self.choice: Choice | None = None
@@ -138,6 +139,8 @@ class RealGames:
             row.take(action)
             self._show(number, row)
             if row.choice is None:
+                if self._settings.keep:
+                    keep(self._settings.keep, row.setup, row.duel)
                 self._reward(number, row)
                 self._sheet.finish(number, terminated=True)
             elif row.steps >= self._settings.steps:

@@ -55,6 +55,8 @@ class Settings:
     """1 shows hidden cards too, and in `mask_` which they are"""
     greedy: int = 0
     """1 rewards quick victories more"""
+    keep: str = ""
+    """a folder that a .yrp replay of every duel is written to"""
 
 
 def read(given: Mapping[str, str]) -> Settings:

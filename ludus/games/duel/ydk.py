@@ -6,6 +6,7 @@ A deck that is a `Deck` need not be legal; what is read, found, made and written
 from __future__ import annotations
 
 import difflib
+import os
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 
 from ludus.games.duel.stages import EXTRA, MONSTER, SPELL, STAGES, TRAP, cards_by_code, cards_of_stage, kind_of
 from ludus.games.duel.legality import COPIES, FEWEST, MOST_EXTRA, Entry, check_entries, check_known
-from ludus.types import LudusError
+from ludus.types import NO_FILES, LudusError
 
 FOLDER = pathlib.Path(__file__).parent / "decks"
 MOST_BYTES, MOST_CODE = 64 * 2**10, 2**32 - 1
@@ -49,7 +50,10 @@ def named(name: str) -> Deck:
 
 
 def find_deck(name: str) -> Deck:
-    """A deck by its name, or the one in a file."""
+    """A deck by its name, or the one in a file, where files may be named."""
+    if name not in names() and os.environ.get(NO_FILES):
+        known = ", ".join(names())
+        raise LudusError(f'there is no deck "{name[:40]}"; here decks are not read from files: {known}, any or random')
     is_file = name not in names() and (name.lower().endswith(".ydk") or pathlib.Path(name).is_file())
     return read_ydk(name) if is_file else named(name)
 

@@ -1,5 +1,7 @@
 """Duels in a real core as a pool: what every pool must do, what a player may see, what is told if something lacks."""
 
+import json
+
 import numpy as np
 import pytest
 from real_cores import HERE, needs_wasm, normal_monsters, plain_deck, write_cdb, write_ydk
@@ -8,6 +10,8 @@ from ludus import agents
 from ludus.bridges import identity_of, open_pool
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.pool import _quick
+from ludus.cli import run
+from ludus.duel.yrp import read_yrp, write_yrp
 from ludus.games.duel.tables import ROW_OF
 from ludus.types import LudusError
 
@@ -245,7 +249,8 @@ def test_decks_that_cannot_be_played_are_refused(folder, opened, cards, sentence
 
 def test_an_unknown_deck_names_those_there_are(opened):
     with pytest.raises(
-        LudusError, match=r'there is no deck "ghosts"; name a .ydk file, a folder of them, or one of .*yugi'
+        LudusError,
+        match=r'there is no deck "ghosts"; name a .ydk file, a folder of them, any, random, or one of .*yugi',
     ):
         opened(deck1="ghosts")
 
@@ -276,3 +281,22 @@ def test_random_decks_are_made_of_what_the_core_can_play(opened):
         decks.add(tuple(sorted(own[:, 0].astype(int) * 256 + own[:, 1])))
     known = {ROW_OF[card.code] for card in normal_monsters()}
     assert len(decks) == 6 and all(known.issuperset(deck) for deck in decks)
+
+
+def test_duels_are_kept_as_replays_and_played_again(opened, folder, tmp_path, capsys):
+    pool = opened(rows=1, keep=tmp_path / "kept", points=300)
+    for turn in range(400):
+        pool.advance(pool.random_actions(turn))
+        if pool.status[0]:
+            break
+    (kept,) = (tmp_path / "kept").glob("*.yrp")
+    game = f"duel@ygopro(core=wasm, cards={folder / 'cards.cdb'})"
+    run(["duel", "replay", str(kept), "--game", game, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["over"] and told["winner"] in (0, 1) and min(told["points"]) <= 0 and told["answers"] > 5
+    run(["duel", "replay", str(kept)])
+    assert "300 points" in capsys.readouterr().out
+    replay = read_yrp(kept)
+    write_yrp(replay._replace(responses=(*replay.responses, b"\1\0\0\0")), kept)
+    with pytest.raises(LudusError, match="this core plays the replay's duel otherwise"):
+        run(["duel", "replay", str(kept), "--game", game])

@@ -1,0 +1,59 @@
+"""Duels of a real core as .yrp replays, and replays played again in a core: seed, decks and answers are all there is.
+
+Chain windows in which nobody can do anything are passed over by the bridge, and have no answer in these files.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import time
+
+from ludus.bridges.ygopro.core import MASTER_RULE_5, Cards, Core, Setup
+from ludus.bridges.ygopro.dueling import RealDuel
+from ludus.duel import yrp
+from ludus.duel.decks import Deck
+from ludus.duel.yrp import Yrp
+from ludus.types import LudusError
+
+
+def replay_of(setup: Setup, answers: list[bytes], names: tuple[str, str] = ("", "")) -> Yrp:
+    """A duel as a replay; its seed is one number of 32 bits, as that is what a file holds."""
+    if any(setup.seed[1:]) or not 0 <= setup.seed[0] < 2**32:
+        raise LudusError("a .yrp file holds a seed of 32 bits; open the duel with such a seed")
+    decks = Deck(*setup.decks[0]), Deck(*setup.decks[1])
+    start = (setup.points, setup.opening, setup.draws)
+    return Yrp(decks, tuple(answers), names, *start, seed=setup.seed[0], start_time=int(time.time()))
+
+
+def setup_of(replay: Yrp) -> Setup:
+    """How a replay's duel begins."""
+    if replay.options != yrp.MASTER_RULE_5:
+        raise LudusError(f"this replay is of other rules (options {replay.options:#x}); here it is Master Rule 5")
+    first, second = (Cards(deck.main, deck.extra) for deck in replay.decks)
+    return Setup((first, second), (replay.seed, 0, 0, 0), MASTER_RULE_5, replay.lp, replay.hand, replay.draw)
+
+
+def play_again(core: Core, replay: Yrp) -> RealDuel:
+    """The duel after the last answer of its replay; a sentence where an answer fits no question."""
+    duel = RealDuel(core, setup_of(replay))
+    while duel.question() is not None and len(duel.answers) < len(replay.responses):
+        # What the bridge answers by itself stands among the answers, too: it is not given twice.
+        duel.give(replay.responses[len(duel.answers)])
+    if tuple(duel.answers) != replay.responses[: len(duel.answers)] or len(duel.answers) < len(replay.responses):
+        told = f"it ends after {len(duel.answers)} of {len(replay.responses)} answers"
+        duel.close()
+        raise LudusError(f"this core plays the replay's duel otherwise: {told}; it is of another core, or other cards")
+    return duel
+
+
+def keep(folder: str, setup: Setup, duel: RealDuel) -> pathlib.Path:
+    """Write the replay of a duel into a folder, under the next number."""
+    home = pathlib.Path(folder)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LudusError(f"keep={folder} will not do: {error.strerror or error}; name a folder for replays") from None
+    number = 1 + max((int(path.stem[5:]) for path in home.glob("duel-*.yrp") if path.stem[5:].isdigit()), default=0)
+    path = home / f"duel-{number:06d}.yrp"
+    yrp.write_yrp(replay_of(setup, duel.answers), path)
+    return path
