@@ -76,9 +76,13 @@ class Run(Generic[Settings]):
         return name
 
 
-def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
-    """The settings for a game before any flag: its preset, or defaults where it has none."""
-    preset = _read_toml(path) if (path := preset_path(game)).is_file() else {}
+def resolve(game: str, algorithm: str | None = None, variant: str = "") -> Run[Any]:
+    """The settings for a game before any flag: its preset, or one of another name, or defaults where it has none."""
+    path = preset_path(game, variant)
+    if variant and not path.is_file():
+        there = ", ".join(found.stem.partition(".")[2] for found in PRESETS.glob(f"{preset_path(game).stem}.*.toml"))
+        raise LudusError(f'{game} has no preset "{variant}"; it has {there or "only the one that needs no name"}')
+    preset = _read_toml(path) if path.is_file() else {}
     sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
     known = {"tabular", "planning", *algorithms.names()}
     for name in set(sections) - known:
@@ -90,9 +94,10 @@ def resolve(game: str, algorithm: str | None = None) -> Run[Any]:
     return from_dict(merged, f"the preset {path.name}")
 
 
-def preset_path(game: str) -> pathlib.Path:
-    """`presets/gymnasium_Taxi-v4.toml` of `gymnasium:Taxi-v4(is_rainy=true)`."""
-    return PRESETS / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', game.partition('(')[0])}.toml"
+def preset_path(game: str, variant: str = "") -> pathlib.Path:
+    """`presets/gymnasium_Taxi-v4.toml` of `gymnasium:Taxi-v4(is_rainy=true)`; `presets/duel.gpu.toml` of a variant."""
+    name, other = (re.sub(r"[^A-Za-z0-9.-]+", "_", word) for word in (game.partition("(")[0], variant))
+    return PRESETS / f"{name}{'.' * bool(other)}{other}.toml"
 
 
 def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:

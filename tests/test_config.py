@@ -70,14 +70,15 @@ def test_a_game_without_a_preset_has_defaults():
 @pytest.mark.parametrize("path", sorted(config.PRESETS.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_preset_is_of_a_game_and_every_section_of_an_algorithm(path):
     """Each section is read with an algorithm that it is for, so that a slip of the pen in it is seen here."""
-    prefix, _, rest = path.stem.rpartition("_")
+    stem, _, variant = path.stem.partition(".")
+    prefix, _, rest = stem.rpartition("_")
     assert prefix in bridges.PREFIXES if prefix else rest in games.names()
     game = f"{prefix}:{rest}" if prefix else rest
-    assert config.preset_path(game) == path
-    config.resolve(game)
+    assert config.preset_path(game, variant) == path
+    config.resolve(game, None, variant)
     kinds = {algorithms.settings_kind(name).__name__.lower(): name for name in algorithms.names()}
     for name in (name for name, section in tomllib.loads(path.read_text()).items() if isinstance(section, dict)):
-        assert config.resolve(game, kinds.get(name, name)).game == game
+        assert config.resolve(game, kinds.get(name, name), variant).game == game
 
 
 def test_the_preset_of_a_game_is_found_whatever_its_parameters():
@@ -155,3 +156,13 @@ def test_what_is_no_text_is_no_setting(tmp_path, data):
 def test_a_folder_without_settings_is_no_run(tmp_path):
     with pytest.raises(LudusError, match=r"is not the folder of a run: it has no run\.toml"):
         config.read(tmp_path / "run.toml")
+
+
+def test_a_game_may_have_presets_for_other_machines():
+    assert config.resolve("duel", None, "gpu").settings.model.rnn_type == "lstm"
+    assert config.resolve("duel(deck1=any)", "ppo", "gpu").game == "duel(deck1=any)"
+    with pytest.raises(LudusError, match='duel has no preset "tpu"; it has gpu'):
+        config.resolve("duel", None, "tpu")
+    with pytest.raises(LudusError, match='tictactoe has no preset "gpu"; it has only the one that needs no name'):
+        config.resolve("tictactoe", None, "gpu")
+    assert config.preset_path("duel", "../../etc/passwd").parent == config.PRESETS

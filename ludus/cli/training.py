@@ -20,8 +20,8 @@ from ludus.cli.application import app, print_json
 from ludus.types import LudusError
 
 HELP = (
-    "Train an agent. Also: --resume RUN goes on with a run, --out FOLDER, --json; --coordinator HOST:PORT --processes "
-    "2 --process 0 on one machine, 1 on the next. Ctrl-C stops and saves."
+    "Train an agent. Also: --resume RUN goes on with a run, --preset NAME, --out FOLDER, --json; --coordinator "
+    "HOST:PORT --processes 2 --process 0 on one machine, 1 on the next. Ctrl-C stops and saves."
 )
 
 
@@ -35,6 +35,8 @@ class Outer:
     """where the folders of runs lie"""
     json: bool = False
     """print one JSON object at the end instead of a live panel"""
+    preset: str = ""
+    """another preset of the game than its usual one, by its name"""
     coordinator: str = ""
     """HOST:PORT of process 0, where several processes train one run together"""
     processes: int = 1
@@ -56,7 +58,7 @@ def train(arguments: list[str]) -> None:
         return
     from ludus import runs
 
-    run = run_of(rest)
+    run = run_of(rest, outer.preset)
     if run.runtime == "mpi" and _serves_as_a_rank():
         return
     with _together(outer, run):
@@ -72,7 +74,7 @@ def parted(arguments: list[str]) -> tuple[Outer, list[str]]:
     return tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
 
 
-def run_of(arguments: list[str]) -> Any:
+def run_of(arguments: list[str], variant: str = "") -> Any:
     """The run that these words ask for: cartpole --algorithm ppo --mlp.width 128."""
     game = _game_of(arguments)
     if game is None:
@@ -81,7 +83,7 @@ def run_of(arguments: list[str]) -> Any:
         raise LudusError("say what to train on, like ludus train tictactoe; ludus games lists the games")
     from ludus import config
 
-    preset = config.resolve(game, _value_of("--algorithm", arguments))
+    preset = config.resolve(game, _value_of("--algorithm", arguments), variant)
     return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=arguments, default=preset)
 
 
