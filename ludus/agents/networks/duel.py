@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ludus.agents.networks.layout import Entities, Field, Layout, Shown
 
 
@@ -11,9 +13,9 @@ def category(name: str, at: int, count: int, share: int = 16, columns: int = 1) 
     return Field(name, shape, "category", (0.0,), (count - 1.0,), at, share=share)
 
 
-def points(name: str, at: int, share: int = 16) -> Field:
-    """Sixteen bits of life or strength, in soft steps up to 12,000."""
-    return Field(name, (), "number", (0.0,), (12_000.0,), at, pair=True, share=share, bins=32)
+def points(name: str, at: int, fine: float = 0.0, share: int = 4) -> Field:
+    """Sixteen bits of life or strength, in soft steps up to 12,000; fine ones where most monsters or duels are."""
+    return Field(name, (), "number", (0.0,), (12_000.0,), at, pair=True, share=share, bins=32, fine=fine)
 
 
 def action_fields() -> tuple[Field, ...]:
@@ -42,20 +44,22 @@ CARDS = Entities(
                 ("negated", 11, 3),
             )
         ),
-        points("attack", 12),
-        points("defense", 14),
+        points("attack", 12, 3000.0),
+        points("defense", 14, 3000.0),
         Field("types", (25,), "number", (0.0,), (1.0,), 16, share=8),
     ),
     columns=41,
     ids=(0, 1),
     padding=2,
     untold=(2, 1),  # of the other's deck nothing is known but its size, which stands among the numbers
+    mask="mask_",
+    masked=(2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 25),
 )
 GLOBALS = tuple(
     field._replace(source="global_")
     for field in (
-        points("my_life", 0, 4),
-        points("their_life", 2, 4),
+        points("my_life", 0, 8000.0),
+        points("their_life", 2, 8000.0),
         category("turn", 4, 20, 8),
         category("phase", 5, 11, 8),
         category("first", 6, 2, 8),
@@ -76,5 +80,6 @@ LAYOUT = Layout(
     entities=(CARDS,),
     history=Entities("h_actions_", 32, (*action_fields(), *PAST), columns=14, ids=(1, 2), padding=3),
     actions=Entities("actions_", 24, action_fields(), columns=12, ids=(1, 2), padding=3, points=0),
+    hidden=(replace(CARDS, mask="", masked=(), untold=(-1, 0)),),
     ended=("global_", 22),
 )

@@ -32,9 +32,13 @@ def values_of(field: Field, array: Array) -> Array:
 
 
 def tokens_of(part: Entities, observation: Mapping[str, Array]) -> Array:
-    """The columns [B, L, K] of a set of tokens."""
+    """The columns [B, L, K] of a set of tokens; 0 where the player does not see them."""
     array = observation[part.name]
-    return array.reshape(array.shape[0], -1, part.columns)
+    tokens = array.reshape(array.shape[0], -1, part.columns)
+    if part.mask not in observation:
+        return tokens
+    seen = jnp.repeat(observation[part.mask] != 0, np.array(part.masked), axis=-1, total_repeat_length=part.columns)
+    return jnp.where(seen | ~seen.any(axis=(1, 2), keepdims=True), tokens, 0)
 
 
 def indices_of(field: Field, array: Array) -> Array:
@@ -65,6 +69,15 @@ def bounded(field: Field) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], n
     return known, np.where(known, low, 0.0), np.where(known, high, 0.0)
 
 
+def step_ends(field: Field) -> np.ndarray[Any, Any]:
+    """Where soft steps begin and end, on the scale from -1 to 1."""
+    if not field.fine:
+        return np.linspace(-1.0, 1.0, field.bins + 1)
+    low, high = field.low[0], field.high[0]
+    middle, below = 2.0 * (field.fine - low) / (high - low) - 1.0, 3 * field.bins // 4
+    return np.concatenate([np.linspace(-1.0, middle, below + 1), np.linspace(middle, 1.0, field.bins - below + 1)[1:]])
+
+
 def soft_bins(field: Field, array: Array) -> Array:
     """How far each value has climbed every step of its range: clip((x - p + w) / w, 0, 1), [..., size, bins].
 
@@ -74,8 +87,9 @@ def soft_bins(field: Field, array: Array) -> Array:
     numbers, known = scaled(field, array), bounded(field)[0]
     if not known.all():
         numbers = jnp.where(jnp.asarray(known), numbers, numbers / (1.0 + jnp.abs(numbers)))
-    climbed = (numbers[..., None] + 1.0) * (field.bins / 2)
-    return jnp.clip(climbed - jnp.arange(field.bins, dtype=jnp.float32), 0.0, 1.0)
+    ends = step_ends(field)
+    left, width = ends[:-1].astype(np.float32), np.diff(ends).astype(np.float32)
+    return jnp.clip((numbers[..., None] - left) / width, 0.0, 1.0)
 
 
 def one_hot(field: Field, array: Array, dtype: Any) -> Array:
@@ -110,7 +124,7 @@ class Features(nn.Module):
             embed = nn.Embed(field.categories, width, **kinds_of(self), name=field.name)
             found = embed(indices_of(field, array))
         elif field.bins:
-            climbed = nn.Dense(max(LEAST, self.channels // 8), **kinds_of(self), name=f"{field.name}_bins")
+            climbed = nn.Dense(max(width, self.channels // 8), **kinds_of(self), name=f"{field.name}_bins")
             steps = leaky(climbed(soft_bins(field, array).astype(self.dtype)))
             found = nn.Dense(width, **kinds_of(self), name=field.name)(steps)
         else:

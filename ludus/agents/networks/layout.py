@@ -54,6 +54,8 @@ class Field(NamedTuple):
     """the encoder gives a category `channels // share` dimensions"""
     bins: int = 0
     """soft steps between low and high; 0 to read a number as it is, scaled"""
+    fine: float = 0.0
+    """three of four steps lie below this, where differences matter most; 0 for steps alike"""
 
     @property
     def size(self) -> int:
@@ -87,6 +89,10 @@ class Entities:
     """for actions: the column that names the row, from 1, of the first entity set it is about; 0 for none"""
     untold: tuple[int, int] = (-1, 0)
     """column and value of tokens that say nothing but that they are there, unless they have an id: like padding"""
+    mask: str = ""
+    """the array that tells which columns of each token the player sees, where others are shown too; all 0 for all"""
+    masked: tuple[int, ...] = ()
+    """how many columns each column of the mask speaks of"""
     positions: bool = False
     """whether a token's place in the array means something (a board does, a hand of cards does not)"""
 
@@ -271,7 +277,7 @@ def check_shapes(layout: Layout, observation: Mapping[str, Any], hidden: bool = 
 
 def _needed(layout: Layout, hidden: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The arrays that are read; those of the critic alone only where it reads them."""
-    left_out = set() if hidden else {part.name for part in layout.hidden}
+    left_out = set() if hidden else {part.name for part in layout.hidden} - {part.name for part in layout.entities}
     return ((array.name, array.shape) for array in layout.shown if array.name not in left_out)
 
 
@@ -383,15 +389,17 @@ def packed(layout: Layout, observation: Mapping[str, Array], lengths: Mapping[st
     for part in layout.entities:
         if part.name not in lengths:
             continue
-        array = np.asarray(observation[part.name])
+        shown = [name for name in (part.name, part.mask) if name in observation]
         if part.untold[0] < 0:
-            cut[part.name] = array[:, : lengths[part.name]]
+            cut |= {name: np.asarray(observation[name])[:, : lengths[part.name]] for name in shown}
             continue
-        there = real(part, array)
+        there = real(part, np.asarray(observation[part.name]))
         places = np.where(there, there.cumsum(axis=1), 0)
         rows, columns = np.nonzero(there)
-        cut[part.name] = np.zeros((len(array), lengths[part.name], part.columns), array.dtype)
-        cut[part.name][rows, places[rows, columns] - 1] = array[rows, columns]
+        for name in shown:
+            whole = np.asarray(observation[name])
+            cut[name] = np.zeros((len(whole), lengths[part.name], *whole.shape[2:]), whole.dtype)
+            cut[name][rows, places[rows, columns] - 1] = whole[rows, columns]
         if layout.actions and layout.actions.points >= 0 and part is layout.entities[0]:
             cut[layout.actions.name] = _pointing(layout.actions, cut[layout.actions.name], places)
     return cut

@@ -353,6 +353,23 @@ def test_what_lies_untold_between_others_can_be_left_out(duel):
     assert packed["acts"].shape == (1, ROWS, 12, 4)
 
 
+def test_what_a_mask_hides_reaches_the_critic_and_never_the_actor():
+    """With open cards in the observation, a player decides as if it saw its own; its critic may look at all of them."""
+    cards = dataclasses.replace(SMALL_CARDS.entities[0], mask="mask", masked=(2, 1, 2, 3))
+    layout = dataclasses.replace(SMALL_CARDS, entities=(cards,), hidden=(SMALL_CARDS.entities[0],))
+    network = RNNAgent(layout, small(card_mask=True, oppo_info=True), 1, Discrete(12), seats=2)
+    variables, x = made_for(network), some_cards(ROWS)
+    mask = np.zeros((ROWS, 40, 4), np.uint8)
+    mask[:, :10], mask[:, 4:7] = 1, (0, 1, 0, 0)
+    other = {name: array.copy() for name, array in x.items()}
+    other["cards"][:, 4:7, [0, 1, 3, 4, 5, 6, 7]] = 0
+    plain, shown = asked(network, variables, other | {"mask": mask}), asked(network, variables, x | {"mask": mask})
+    close(plain[1], shown[1])
+    assert abs(np.asarray(plain[2]) - np.asarray(shown[2])).max() > 1e-4
+    close(asked(network, variables, trimmed(layout, x | {"mask": mask})), shown)
+    close(asked(network, variables, x | {"mask": 0 * mask})[1], asked(network, variables, x)[1])
+
+
 def test_an_agent_spends_no_time_on_masked_padding(duel, monkeypatch):
     """It decides as it would with all of it, and the last of twelve actions stays within reach."""
     network, variables, x = duel
