@@ -138,6 +138,8 @@ def new_agent(
     else:
         seats = 1 if spec.views > 1 else spec.seats
         args = replace(args, int_head=curious)
+        if not args.untold_named:
+            layout = replace(layout, entities=tuple(replace(part, named=False) for part in layout.entities))
         network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, **kinds)
     return DeepAgent(network, spec, curious)
 

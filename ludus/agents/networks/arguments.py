@@ -61,6 +61,8 @@ class ModelArgs:
     """whether past actions are read, where the game shows them"""
     card_mask: bool = False
     """whether padding entities are hidden from attention; only then may they be cut off"""
+    untold_named: bool = True
+    """whether what tells little is looked at where it has an id: in a duel, the cards of one's own deck"""
     noam: bool = True
     """RMS norms, gated MLPs and no biases, instead of the classic layers"""
     action_feats: bool = True

@@ -89,6 +89,8 @@ class Entities:
     """for actions: the column that names the row, from 1, of the first entity set it is about; 0 for none"""
     untold: tuple[int, int] = (-1, 0)
     """column and value of tokens that say nothing but that they are there, unless they have an id: like padding"""
+    named: bool = True
+    """whether those of them that have an id are looked at"""
     mask: str = ""
     """the array that tells which columns of each token the player sees, where others are shown too; all 0 for all"""
     masked: tuple[int, ...] = ()
@@ -348,7 +350,7 @@ def real(part: Entities, tokens: Any) -> Any:
     if column < 0:
         return there
     told = tokens[..., column] != value
-    for number in part.ids:
+    for number in part.ids if part.named else ():
         told = told | (tokens[..., number] != 0)
     return there & told
 

@@ -344,6 +344,9 @@ def test_what_lies_untold_between_others_can_be_left_out(duel):
     close(asked(network, duel[1], cut), asked(network, duel[1], x))
     other = {**x, "cards": np.where((x["cards"][..., 2:3] == 1) & (x["cards"][..., 1:2] == 0), 0, x["cards"])}
     close(asked(network, duel[1], other), asked(network, duel[1], x))
+    fewer = dataclasses.replace(layout, entities=(dataclasses.replace(cards, named=False),))
+    kept = trimmed(fewer, x)["cards"][:, :, 2]
+    assert (kept != 1).all() and (kept != 0).sum() == (x["cards"][:, :, 2] > 1).sum()
     agent = deep.DeepAgent(network, Spec(seats=2, actions=Discrete(12), zero_sum=True))
     row = np.zeros((1, ROWS), bool)
     steps = Step({name: array[None] for name, array in x.items()}, row[..., None], row, row, row, row)
