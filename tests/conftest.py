@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -34,8 +33,7 @@ def pytest_configure(config):
     alone = hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", 0)
     if alone or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
-    script = str(pathlib.Path(__file__).with_name("compile_first.py"))
-    compilers = [subprocess.Popen([sys.executable, script, game]) for game in SLOW_TO_COMPILE]
+    compilers = [subprocess.Popen([sys.executable, "-m", "ludus.cli", "warmup", game]) for game in SLOW_TO_COMPILE]
     codes = [compiler.wait() for compiler in compilers]
     if any(codes):
         raise pytest.UsageError("the large games cannot be compiled; see above")

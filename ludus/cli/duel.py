@@ -110,7 +110,8 @@ def _check(file: str, as_json: bool) -> None:
 
 
 def _replay(file: str, game: str, as_json: bool) -> None:
-    from ludus.duel import telling, yrp
+    from ludus.bridges.ygopro import yrp
+    from ludus.duel import telling
 
     replay = yrp.read_yrp(file)
     told = telling.replay(replay)

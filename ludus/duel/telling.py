@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ludus.bridges.ygopro.yrp import Yrp
 from ludus.duel.cards import EXTRA, MONSTER, SPELL, TRAP, cards_by_code, kind_of
 from ludus.duel.decks import Deck
-from ludus.duel.yrp import Yrp
 from ludus.games.duel.tables import words
 from ludus.games.duel.tables.words import Card
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import pathlib
 import time
 
+from ludus.bridges.ygopro import yrp
 from ludus.bridges.ygopro.core import MASTER_RULE_5, Cards, Core, Setup
 from ludus.bridges.ygopro.dueling import RealDuel
-from ludus.duel import yrp
-from ludus.duel.decks import Deck
-from ludus.duel.yrp import Yrp
+from ludus.bridges.ygopro.yrp import Yrp
+from ludus.games.duel.ydk import Deck
 from ludus.types import LudusError
 
 

@@ -10,8 +10,8 @@ from ludus import agents
 from ludus.bridges import identity_of, open_pool
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.pool import _quick
+from ludus.bridges.ygopro.yrp import read_yrp, write_yrp
 from ludus.cli import run
-from ludus.duel.yrp import read_yrp, write_yrp
 from ludus.games.duel.tables import ROW_OF
 from ludus.types import LudusError
 

@@ -14,7 +14,7 @@ import pathlib
 import struct
 from typing import NamedTuple
 
-from ludus.duel.decks import Deck
+from ludus.games.duel.ydk import Deck
 from ludus.types import LudusError
 
 ID, VERSION = 0x31707279, 0x1360

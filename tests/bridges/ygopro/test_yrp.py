@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludus.bridges.ygopro.yrp import COMPRESSED, HEADER, MOST_BYTES, TAG, Yrp, from_bytes, read_yrp, to_bytes, write_yrp
 from ludus.duel.decks import Deck
-from ludus.duel.yrp import COMPRESSED, HEADER, MOST_BYTES, TAG, Yrp, from_bytes, read_yrp, to_bytes, write_yrp
 from ludus.types import LudusError
 
 U32 = st.integers(0, 2**32 - 1)
