@@ -104,9 +104,11 @@ class Seeing(Ours):
         super().__init__(setup)
         self.real, self.eyes, self.seen = real, Eyes(library), 0
 
-    def answer(self, chosen):
-        self.look()
-        super().answer(chosen)
+    def state(self):
+        """Asked for when both stand at the same question, or at the end."""
+        if self.question() is not None:
+            self.look()
+        return super().state()
 
     def look(self):
         player = int(self.duel.state["asked"])
