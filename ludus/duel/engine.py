@@ -59,6 +59,7 @@ class Duel:
         self.state["life"] = life
         number = 0
         for player, (main, extra) in enumerate(decks):
+            self.state["first_card"][player] = number + 1
             for place, pile, codes in ((DECK, DECK_PILE, main), (EXTRA, EXTRA_PILE, extra)):
                 for code in codes:
                     number += 1
