@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import tyro
@@ -57,24 +58,30 @@ def loading(studio: StudioProcess, browser: Browser) -> Iterator[Result]:
     """Bytes and first paint of the gallery, and bytes of all pages together, as they travel and unpacked."""
     tell("how much a page weighs and when it is there")
     page = browser.new_page()
-    answers: dict[str, Any] = {}
-    page.on("requestfinished", lambda request: answers.setdefault(request.url, request))
-    page.goto(studio.url)
-    page.wait_for_load_state("networkidle")
-    yield from _weights("gallery", answers)
+    finished: dict[str, Any] = {}
+    page.on("requestfinished", lambda request: finished.setdefault(request.url, request))
+    weights: dict[str, tuple[int, int]] = {}
+    _load(page, studio.url, finished, weights)
+    yield from _weighed("gallery", weights)
     for route in ROUTES:
-        page.goto(f"{studio.url}/{route}")
-        page.wait_for_load_state("networkidle")
-    yield from _weights("all_pages", answers)
+        _load(page, f"{studio.url}/{route}", finished, weights)
+    yield from _weighed("all_pages", weights)
     page.close()
     yield Result("studio/gallery/first_paint", statistics.median(_first_paint(studio, browser) for _ in range(5)), "ms")
 
 
-def _weights(name: str, answers: dict[str, Any]) -> Iterator[Result]:
-    """API answers are data and not the page."""
-    page = [request for url, request in answers.items() if "/api/" not in url]
-    yield Result(f"studio/{name}/weight", sum(request.sizes()["responseBodySize"] for request in page) / 1000, "kB")
-    unpacked = sum(len(request.response().body()) for request in page)
+def _load(page: Page, url: str, finished: dict[str, Any], weights: dict[str, tuple[int, int]]) -> None:
+    """Open a page and weigh what is new, before the browser forgets it; API answers are data and not the page."""
+    page.goto(url)
+    page.wait_for_load_state("networkidle")
+    for address in [address for address in finished if address not in weights and "/api/" not in address]:
+        request = finished[address]
+        weights[address] = request.sizes()["responseBodySize"], len(request.response().body())
+
+
+def _weighed(name: str, weights: dict[str, tuple[int, int]]) -> Iterator[Result]:
+    travelled, unpacked = (sum(part) for part in zip(*weights.values(), strict=True))
+    yield Result(f"studio/{name}/weight", travelled / 1000, "kB")
     yield Result(f"studio/{name}/weight_unpacked", unpacked / 1000, "kB")
 
 
@@ -95,7 +102,7 @@ def costs(studio: StudioProcess, browser: Browser, run: str, seconds: float, rou
     for number in range(rounds):
         tell(f"what watching costs the training, {number + 1} of {rounds}")
         alone.append(_rate(studio, run, seconds))
-        socket.append(asyncio.run(_while_watched(studio, run, room, seconds)))
+        socket.append(_apart(_while_watched(studio, run, room, seconds)))
         with _watching_page(studio, browser, room):
             page.append(_rate(studio, run, seconds))
     yield Result("studio/training/alone", statistics.median(alone), "steps/s")
@@ -105,6 +112,12 @@ def costs(studio: StudioProcess, browser: Browser, run: str, seconds: float, rou
     shares = [watched / before for watched, before in zip(page, alone, strict=True)]
     # The browser itself draws on the same cores here; on the desk of a user it mostly has others.
     yield Result("studio/training/watched_share_with_browser_on_the_same_cores", statistics.median(shares), "x")
+
+
+def _apart(work: Any) -> Any:
+    """Run a coroutine in a thread of its own: the browser's loop runs in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def _room(studio: StudioProcess, run: str) -> str:
@@ -135,7 +148,7 @@ async def _read(socket: Any) -> None:
 def crowd(studio: StudioProcess, run: str, seconds: float) -> Iterator[Result]:
     """Fifty pages that watch the same run: frames a second of the one that gets fewest, and the longest silence."""
     tell(f"{PAGES} pages watch one run")
-    rates, gaps = asyncio.run(_crowd(studio, _room(studio, run), seconds))
+    rates, gaps = _apart(_crowd(studio, _room(studio, run), seconds))
     yield Result(f"studio/crowd/{PAGES}/fewest_frames", min(rates), "/s")
     yield Result(f"studio/crowd/{PAGES}/longest_silence", 1000 * max(gaps), "ms")
 
@@ -179,7 +192,11 @@ def smoothness(studio: StudioProcess, browser: Browser, run: str, seconds: float
 def _watching_page(studio: StudioProcess, browser: Browser, room: str) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{studio.url}/#/room/{room}")
-    page.wait_for_function("window.ludus && window.ludus.stage && window.ludus.stage.fps > 0", timeout=60_000)
+    deadline = time.monotonic() + 60.0
+    while not page.evaluate("window.ludus?.stage?.fps > 0"):  # the page's own policy forbids waiting by a script
+        if time.monotonic() > deadline:
+            raise TimeoutError("the page draws nothing within a minute")
+        page.wait_for_timeout(200)
     yield page
     page.close()
 
