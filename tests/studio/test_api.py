@@ -282,6 +282,27 @@ def test_a_room_is_opened_and_its_game_kept(served):
         assert 400 <= answer.status_code < 500 and answer.json()["sentence"], wrong
 
 
+class Onlooker:
+    """Somebody who watches, so that the room goes on."""
+
+    def told(self, message):
+        pass
+
+    def shown(self, frame):
+        pass
+
+
+def test_a_drive_is_shown_to_a_run_that_can_learn_from_it(served):
+    pupil, other = (runs.prepare(config.resolve("car", algorithm), served.out) for algorithm in ("world_model", "ppo"))
+    room = served.post("/api/rooms", {"game": "car", "seats": ["scripted"], "seed": 7}, 201)["room"]
+    served.studio.rooms.get(room).attach(Onlooker())
+    served.until(f"/api/rooms/{room}", lambda state: state["move"] >= 5)
+    name = served.post(f"/api/rooms/{room}/demonstration", {"run": pupil.name})["demonstration"]
+    drive = replays.load(pupil / "demonstrations" / f"{name}{replays.SUFFIX}")
+    assert drive.game == "car(track=7)" and len(drive.actions) >= 5
+    assert "its own play alone" in served.post(f"/api/rooms/{room}/demonstration", {"run": other.name}, 400)["sentence"]
+
+
 def test_every_route_answers_bad_names_with_a_sentence(stocked):
     paths = stocked.get("/api/openapi.json")["paths"]
     asked = [(path, method) for path, methods in paths.items() for method in methods if "{" in path]
