@@ -1,8 +1,9 @@
-// Instruments: a needle for steering, bars for throttle and speed, a trace of the value; all follow the frames smoothly.
+// Instruments: a needle for steering, bars for throttle and speed, a trace of the value. They are set ten times a
+// second: that is as fast as one reads, and every number that changes makes the browser lay the page out again.
 
 import { el, number, replace, svg } from "./dom.js";
 
-const FOLLOW = 0.25; // share of the way to the newest number that is gone each frame
+const PERIOD = 100; // ms between two readings
 const TRACE = 150;
 const TOP_SPEED = 5;
 const MAKERS = { steering: needle, throttle: middleBar, speed: speedBar, value: trace };
@@ -18,34 +19,24 @@ export class Gauges {
   name(names) {
     if (names.join() === this.names) return;
     this.names = names.join();
-    this.shown = names.map((name) => ({ now: 0, goal: 0, ...(MAKERS[name] ?? figure)(name) }));
+    this.shown = names.map((name) => (MAKERS[name] ?? figure)(name));
     replace(this.node, this.shown.map(({ node }) => node));
   }
 
-  /** New numbers of a frame. */
+  /** New numbers of a frame: kept at once, shown with the next reading. */
   set(numbers) {
-    for (let index = 0; index < this.shown.length; index += 1) {
-      const gauge = this.shown[index];
-      gauge.goal = Number.isFinite(numbers[index]) ? numbers[index] : 0;
-      gauge.record?.(gauge.goal);
-    }
-    if (!this.request) this.request = requestAnimationFrame(() => this.#turn());
+    this.numbers = Array.from(numbers, (x) => (Number.isFinite(x) ? x : 0));
+    this.shown.forEach((gauge, index) => gauge.record?.(this.numbers[index] ?? 0));
+    this.reading ??= setTimeout(() => this.#read(), PERIOD);
   }
 
-  #turn() {
-    let moving = false;
-    for (const gauge of this.shown) {
-      const gap = gauge.goal - gauge.now;
-      const near = Math.abs(gap) < 0.002;
-      gauge.now = near ? gauge.goal : gauge.now + FOLLOW * gap;
-      gauge.draw(gauge.now);
-      if (!near) moving = true;
-    }
-    this.request = moving ? requestAnimationFrame(() => this.#turn()) : 0;
+  #read() {
+    this.reading = null;
+    this.shown.forEach((gauge, index) => gauge.draw(this.numbers[index] ?? 0));
   }
 
   close() {
-    cancelAnimationFrame(this.request);
+    clearTimeout(this.reading);
   }
 }
 
