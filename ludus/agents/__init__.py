@@ -14,6 +14,9 @@ from ludus.types import Decision, LudusError, Spec, Step
 KINDS = ("perfect", "expert", "greedy", "scripted", "random", "first")
 """from the strongest to the weakest; every game has `random`"""
 SHIPPED = pathlib.Path(__file__).with_name("shipped")
+TRAINED = {"trained": "", "dreamer": " --algorithm world_model"}
+"""what comes with ludus already trained: by the usual method of its game, or with a world model, whose dreams can be
+seen; and how one is made"""
 SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
 
 
@@ -28,20 +31,20 @@ class Agent(Protocol):
 def load(kind: str, game: str) -> Agent:
     """The agent of this kind for a game; `best` is the strongest that needs no training, a path one that was trained.
 
-    `mcts`, or `mcts(2000)` with another number of simulations, searches; `trained` is the one that comes with ludus.
+    `mcts`, or `mcts(2000)` with another number of simulations, searches; `trained` and `dreamer` come with ludus.
     """
     if "/" in kind or pathlib.Path(kind).is_dir():
         return importlib.import_module("ludus.agents.trained").load(kind, game)
     if search := SEARCH.fullmatch(kind):
         return importlib.import_module("ludus.agents.search.mcts").MCTS(simulations=int(search[1] or 400))
     name = game if ":" in game.partition("(")[0] else split_name(game)[0].partition("@")[0]
-    if kind == "trained":
-        return _load_shipped(name, game)
+    if kind in TRAINED:
+        return _load_shipped(kind, name, game)
     offered = kinds_for(name)
     if kind == "best":
         kind = offered[0]
     if kind not in KINDS:
-        known = f"best, {', '.join(KINDS)}, mcts, trained, the folder of a run, and in battles person"
+        known = f"best, {', '.join(KINDS)}, mcts, {', '.join(TRAINED)}, the folder of a run, and in battles person"
         raise LudusError(f'unknown agent "{kind}"; known are {known}')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
@@ -50,17 +53,17 @@ def load(kind: str, game: str) -> Agent:
     return agent
 
 
-def shipped(game: str) -> pathlib.Path | None:
-    """The checkpoint of the small trained agent that comes with ludus for a game, or None where there is none."""
+def shipped(game: str, kind: str = "trained") -> pathlib.Path | None:
+    """The checkpoint of a small trained agent that comes with ludus for a game, or None where there is none."""
     name = "" if ":" in game.partition("(")[0] else split_name(game)[0].partition("@")[0]
-    folder = SHIPPED / name
+    folder = SHIPPED / (name if kind == "trained" else f"{name}.{kind}")
     return folder if name.isidentifier() and (folder / "manifest.json").is_file() else None
 
 
-def _load_shipped(name: str, game: str) -> Agent:
-    folder = shipped(name)
+def _load_shipped(kind: str, name: str, game: str) -> Agent:
+    folder = shipped(name, kind)
     if folder is None:
-        raise LudusError(f"no trained agent comes with ludus for {name}; make one: ludus train {name}")
+        raise LudusError(f"no {kind} agent comes with ludus for {name}; make one: ludus train {name}{TRAINED[kind]}")
     agent: Agent = importlib.import_module("ludus.agents.trained").load(folder, game)
     return agent
 

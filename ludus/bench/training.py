@@ -173,6 +173,7 @@ PARTS: dict[str, Part] = {
     "cartpole/ppo": cartpole, "first_update": first_update, "cartpole/solved": solved, "car": car,
     "tictactoe": tictactoe, "recall": recall, "lair": lair, "threads": threads, "inference": decisions,
     "connect4": connect4, "balatro": balatro, "world_model": world_model.suite,
+    "world_model/pendulum": world_model.pendulum,
 }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The world model beside PPO on the car: real steps and seconds until it laps tracks that it has never seen.
 
 `python -m ludus.bench.world_model RESULTS.json PICTURE.png` draws what `ludus bench train --only world_model --json`
-has measured.
+has measured. `--only world_model/pendulum` measures the pendulum alone.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import agents, config, plots
+from ludus import agents, config, evaluate, plots
 from ludus.algorithms import craft_of
 from ludus.bench import Result
 from ludus.bridges import open_pool
 from ludus.runs import settle
 from ludus.runs.keeping import fresh, job_of
 from ludus.runtimes import open_source
-from ludus.train import train
+from ludus.train import Progress, train
 from ludus.types import Decision, Rollout, Step
 from ludus.words import CUT, PLAYING
 
@@ -33,6 +33,8 @@ EVERY = {"world_model": 500, "ppo": 100_000}
 """real steps between two times that the tracks are driven"""
 HELD_OUT, DRIVE = 777, 250
 """the seed of tracks that only prediction errors are measured on, and the steps driven on each of eight"""
+PENDULUM, GAMES = "gymnasium:Pendulum-v1", 100
+"""the other game, and how many of it are played at every look, which begin alike for all"""
 LAP = 20.0
 """what a whole lap is worth: 10 for the way, 1 for each tenth"""
 
@@ -79,27 +81,55 @@ def told(name: str, looks: list[Look]) -> Iterator[Result]:
 def watched(algorithm: str, seed: int) -> Iterator[Look]:
     """A run by its preset, looked at before it begins and now and then; PPO is let go once it laps all tracks."""
     run = settle(dataclasses.replace(config.resolve("car", algorithm), seed=seed))
-    craft = craft_of(run.settings)
-    with contextlib.closing(open_pool(run.game, 1, run.seed, threads=1)) as pool:
-        agent = craft.agent_for(run.settings, pool)
-    learner, test = fresh(run, agent).learner, held_out()
-    first_lap, spent, due = 0, 0.0, EVERY[algorithm]
+    agent, learner = begun(run)
+    player, test = craft_of(run.settings).player(agent), held_out()
+    first_lap, due = 0, EVERY[algorithm]
     yield Look(0, 0.0, 0, 0, errors(agent, learner.params, test))
+    for progress, seconds in carried_out(run, agent, learner):
+        steps, params = progress.learner.steps, progress.learner.params
+        first_lap = first_lap or (steps if progress.metrics.get("laps") else 0)
+        if steps < due:
+            continue
+        due += EVERY[algorithm]
+        lapped = count_lapped(player, params)
+        yield Look(steps, seconds, lapped, first_lap, errors(agent, params, test))
+        if algorithm == "ppo" and lapped == len(TRACKS):
+            break
+
+
+def begun(run: config.Run[Any]) -> tuple[Any, Any]:
+    """The agent of a run, and a learner that knows nothing yet."""
+    with contextlib.closing(open_pool(run.game, 1, run.seed, threads=1)) as pool:
+        agent = craft_of(run.settings).agent_for(run.settings, pool)
+    return agent, fresh(run, agent).learner
+
+
+def carried_out(run: config.Run[Any], agent: Any, learner: Any) -> Iterator[tuple[Progress, float]]:
+    """Every update of a run with the seconds so far; the clock stands still while somebody looks at it."""
     with contextlib.closing(open_source(run.runtime, job_of(run))) as source:
-        begun = time.perf_counter()
+        spent, since = 0.0, time.perf_counter()
         for progress in train(agent, run.settings, learner, source):
-            steps = progress.learner.steps
-            first_lap = first_lap or (steps if progress.metrics.get("laps") else 0)
-            if steps < due:
-                continue
-            due += EVERY[algorithm]
-            spent += time.perf_counter() - begun
-            params = progress.learner.params
-            lapped = count_lapped(craft.player(agent), params)
-            yield Look(steps, spent, lapped, first_lap, errors(agent, params, test))
-            if steps >= run.steps or (algorithm == "ppo" and lapped == len(TRACKS)):
+            spent += time.perf_counter() - since
+            yield progress, spent
+            if progress.learner.steps >= run.steps:
                 break
-            begun = time.perf_counter()
+            since = time.perf_counter()
+
+
+def pendulum(rounds: int) -> Iterator[Result]:
+    """The mean return of the pendulum by its preset, looked at before it learns and every thousand steps."""
+    for seed in SEEDS:
+        run = settle(dataclasses.replace(config.resolve(PENDULUM, "world_model"), seed=seed))
+        agent, learner = begun(run)
+        player, due, name = craft_of(run.settings).player(agent), 0, f"world_model/pendulum/seed{seed}"
+        for progress, seconds in carried_out(run, agent, learner):
+            steps = progress.learner.steps
+            if steps >= due:
+                score = evaluate.score(PENDULUM, player, progress.learner.params, GAMES, HELD_OUT)
+                yield Result(f"{name}/return/{steps}", score.interval.estimate, "return")
+                due += 1000
+            if steps >= run.steps:
+                yield Result(f"{name}/seconds", seconds, "s")
 
 
 def count_lapped(player: Any, params: Any) -> int:
