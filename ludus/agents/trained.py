@@ -90,7 +90,9 @@ def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any
     from ludus.agents import world_model
 
     agent = world_model.agent_of(pool, stored.manifest.agent)
-    params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
+    # In earnest the averaged parameters play; an exported agent has no others.
+    calm = {name: array for name, array in stored.arrays.get("params", {}).items() if name.startswith("calm/")}
+    params = checkpoint.unflatten({"calm": agent.init(pool.spec, 0)["calm"]}, calm)
     return replace(agent, earnest=True), params
 
 

@@ -72,11 +72,14 @@ def export(path: str | pathlib.Path, out: str | pathlib.Path) -> pathlib.Path:
     stored, target = load(path), pathlib.Path(out)
     if "params" not in stored.arrays:
         raise LudusError(f'"{path}" holds no parameters, so there is nothing to export; take another checkpoint')
+    params = stored.arrays["params"]
+    # Where parameters are averaged, the averaged ones alone play.
+    params = {name: array for name, array in params.items() if name.startswith("calm/")} or params
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _sole_writer(target.parent):
             shutil.rmtree(_beside(target), ignore_errors=True)
-            _publish(target, stored._replace(arrays={"params": stored.arrays["params"]}))
+            _publish(target, stored._replace(arrays={"params": params}))
     except OSError as error:
         raise LudusError(
             f'cannot export to "{target}": {error.strerror or error}; choose another folder, or make room'

@@ -25,6 +25,15 @@ def test_only_manifest_and_parameters_are_exported(saved, tmp_path):
     assert checkpoint.load(saved).arrays.keys() == {"params", "learner", "pool"}
 
 
+def test_of_averaged_parameters_the_newest_stay_behind(saved, tmp_path):
+    stored = checkpoint.load(saved)
+    params = {"actor/kernel": np.zeros(3), "calm/actor/kernel": np.ones(3)}
+    averaged = checkpoint.save(tmp_path / "other", 1, stored._replace(arrays={"params": params}))
+    assert checkpoint.load(checkpoint.export(averaged, tmp_path / "slim")).arrays["params"].keys() == {
+        "calm/actor/kernel"
+    }
+
+
 def test_what_is_there_is_not_overwritten(saved, tmp_path):
     out = checkpoint.export(saved, tmp_path / "slim")
     before = (out / "manifest.json").read_bytes()
