@@ -45,7 +45,6 @@ def try_link(state, number, c, player):
 def no_event(link):
     link.event.code = 0
     link.event.player = 0
-    link.event.value = 0
     link.event.count = 0
 
 

@@ -265,10 +265,10 @@ def declare(state, player):
         c = state.monsters[1 - player, zone]
         state.zone_stamps[zone] = state.cards[c].arrival if c != NOBODY else 0
     if target != NOBODY:
-        trigger_own(state, ATTACKED, target, NOBODY, 1 - player, 0)
+        trigger_own(state, ATTACKED, target, NOBODY, 1 - player)
     state.attacker_stamp = state.cards[a].arrival
     if not again:
-        tell(state, ATTACK, a, player, 0)
+        tell(state, ATTACK, a, player)
         attack_told(state)
 
 

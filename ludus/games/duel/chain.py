@@ -137,7 +137,7 @@ def announce(state):
     for k in range(link.count):
         if has(state, link.targets[k], DIES_WHEN_TARGETED):
             state.cards[link.targets[k]].status |= TARGETED_NOW
-    note(state, CHAINING, c, link.player, state.links)
+    note(state, CHAINING, c, link.player)
 
 
 @rule

@@ -126,7 +126,7 @@ def change_side(state, c, player, zone):
 def equip(state, e, c):
     """An equip card that lies in its zone is put on a monster."""
     state.cards[e].equipped_to = c
-    trigger_own(state, EQUIPPED, c, e, state.cards[e].controller, 0)
+    trigger_own(state, EQUIPPED, c, e, state.cards[e].controller)
 
 
 @rule

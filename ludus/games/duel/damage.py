@@ -58,7 +58,7 @@ def damage_step(state, frame):
     elif step == ANSWER_CALCULATION:
         calculate(state)
         trigger_both(state, PRE_CALCULATION)
-        tell(state, PRE_CALCULATION, NOBODY, player, 0)
+        tell(state, PRE_CALCULATION, NOBODY, player)
         open_window(state, 0, 0, 0)
     elif step == DEAL_DAMAGE:
         if comes_to_nothing(state):
@@ -128,9 +128,9 @@ def end_damage_step(state):
 
 @rule
 def trigger_both(state, event):
-    """What a moment of the battle triggers of the two monsters in it; the value tells which of them it is."""
-    trigger_own(state, event, state.attacker, NOBODY, state.turn_player, 0)
-    trigger_own(state, event, state.attack_target, NOBODY, state.turn_player, 1)
+    """What a moment of the battle triggers of the two monsters in it."""
+    trigger_own(state, event, state.attacker, NOBODY, state.turn_player)
+    trigger_own(state, event, state.attack_target, NOBODY, state.turn_player)
 
 
 @rule
@@ -216,7 +216,7 @@ def deal(state, a, target):
                 and equip_of(state, c) != NOBODY
             ):
                 hurt(state, 1 - player, amount)
-        trigger_own(state, BATTLE_DAMAGE, state.damage_source, NOBODY, player, amount)
+        trigger_own(state, BATTLE_DAMAGE, state.damage_source, NOBODY, player)
 
 
 @rule
@@ -326,9 +326,9 @@ def tell_losses(state, a, target):
         card = state.cards[c]
         if card.status & BATTLE_LOST and card.reason & BY_BATTLE and card.place != MZONE:
             if state.cards[foe].place == MZONE:
-                trigger_own(state, BATTLE_DESTROYING, foe, c, card.was_controller, 0)
-            trigger_own(state, BATTLE_DESTROYED, c, foe, card.was_controller, 0)
-            trigger_own(state, DESTROYED, c, foe, card.was_controller, 0)
+                trigger_own(state, BATTLE_DESTROYING, foe, c, card.was_controller)
+            trigger_own(state, BATTLE_DESTROYED, c, foe, card.was_controller)
+            trigger_own(state, DESTROYED, c, foe, card.was_controller)
     for c in (a, target):
         if c != NOBODY:
             state.cards[c].status &= ~BATTLE_LOST

@@ -17,21 +17,20 @@ ANSWERABLE = (
 
 
 @rule
-def tell(state, event, c, player, value):
+def tell(state, event, c, player):
     """Something happened to, or because of, one card: who can answer it, and what it triggers."""
     if event & ANSWERABLE:
-        note(state, event, c, player, value)
-    trigger_own(state, event, c, NOBODY, player, value)
+        note(state, event, c, player)
+    trigger_own(state, event, c, NOBODY, player)
 
 
 @rule
-def note(state, event, c, player, value):
+def note(state, event, c, player):
     """Keep an event that can be answered."""
     if state.instant_count < MOST_EVENTS:
         kept = state.instant[state.instant_count]
         kept.code = event
         kept.player = player
-        kept.value = value
         kept.count = 0
         if c != NOBODY:
             kept.cards[0] = c
@@ -49,7 +48,7 @@ def note_more(state, c):
 
 
 @rule
-def trigger_own(state, event, c, other, player, value):
+def trigger_own(state, event, c, other, player):
     """Effects of a card that its own fate triggers."""
     if c == NOBODY or TRIGGERS[state.codes[c]] & event == 0:
         return
@@ -57,11 +56,11 @@ def trigger_own(state, event, c, other, player, value):
     for number in range(row.first, row.first + row.count):
         effect = EFFECTS[number]
         if (effect.kind == TRIGGER or effect.kind == MAY_TRIGGER) and effect.on & event:
-            trigger(state, number, event, c, other, player, value)
+            trigger(state, number, event, c, other, player)
 
 
 @rule
-def trigger(state, number, event, c, other, player, value):
+def trigger(state, number, event, c, other, player):
     """Note an effect that was triggered, if its condition holds."""
     if state.pending_count >= MOST_PENDING:
         return
@@ -83,7 +82,6 @@ def trigger(state, number, event, c, other, player, value):
     link.extra = 0
     link.event.code = event
     link.event.player = player
-    link.event.value = value
     link.event.count = 0
     if other != NOBODY:
         link.event.cards[0] = other
@@ -102,7 +100,7 @@ def attack_told(state):
         for zone in range(7):
             c = state.monsters[player, zone]
             if c != NOBODY and is_up(state, c) and c != state.attacker:
-                trigger_own(state, ATTACK, c, NOBODY, state.turn_player, 0)
+                trigger_own(state, ATTACK, c, NOBODY, state.turn_player)
 
 
 @rule

@@ -173,9 +173,9 @@ def tell_moves(state, frame):
         c = frame.cards[k]
         card = state.cards[c]
         if card.place == GRAVE:
-            tell(state, TO_GRAVE, c, card.reason_player, card.reason)
+            tell(state, TO_GRAVE, c, card.reason_player)
         if card.reason & BY_DESTRUCTION and card.reason & BY_BATTLE == 0:
-            tell(state, DESTROYED, c, card.reason_player, card.reason)
+            tell(state, DESTROYED, c, card.reason_player)
 
 
 @rule
@@ -361,8 +361,8 @@ def tell_turn(state, c):
     if card.place != MZONE or card.position == card.was_position:
         return
     if card.was_position & DOWN and card.position & UP:
-        tell(state, FLIPPED, c, card.controller, 0)
-    tell(state, CHANGED_POSITION, c, card.controller, 0)
+        tell(state, FLIPPED, c, card.controller)
+    tell(state, CHANGED_POSITION, c, card.controller)
 
 
 @rule

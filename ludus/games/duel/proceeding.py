@@ -76,7 +76,7 @@ def proceeding(state, frame):
         move(state, c, player, MZONE, frame.args[4], position)
         card.status = (card.status | BEING_SUMMONED) & ~ENABLED
         state.negating_summon = c
-        note(state, SPSUMMON, c, player, 0)
+        note(state, SPSUMMON, c, player)
         frame.step = 7
         open_window(state, 1, 1, 1)
         return
@@ -89,8 +89,8 @@ def proceeding(state, frame):
         card.status = (card.status | SPECIAL_NOW | PROPER) & ~BEING_SUMMONED
         arrive(state, c)
         state.summoned_any[player] = 1
-        note(state, SPSUMMONED, c, player, 0)
-        trigger_own(state, SPSUMMONED, c, NOBODY, player, 0)
+        note(state, SPSUMMONED, c, player)
+        trigger_own(state, SPSUMMONED, c, NOBODY, player)
         frame.step = 8
         settle(state)
         return

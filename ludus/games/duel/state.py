@@ -57,7 +57,7 @@ last moved; `used` are bits of its effects that were used this turn"""
 FRAME = record(process=i16, step=i16, args=(i32, FRAME_ARGUMENTS), count=i16, cards=(i16, MOST_IN_FRAME))
 """a piece of work that may stop in the middle to ask something"""
 
-EVENT = record(code=i32, player=i16, value=i32, count=i16, cards=(i16, MOST_EVENT_CARDS))
+EVENT = record(code=i32, player=i16, count=i16, cards=(i16, MOST_EVENT_CARDS))
 
 LINK = record(
     card=i16, code=i16, effect=i16, player=i16, controller=i16, place=i16, sequence=i16, stamp=i32, flags=i16,

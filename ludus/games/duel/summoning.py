@@ -84,7 +84,7 @@ def normal_summoning(state, frame):
         frame.step = 6
     if frame.step == 6:
         state.negating_summon = c
-        note(state, SUMMON, c, player, 0)
+        note(state, SUMMON, c, player)
         frame.step = 7
         open_window(state, 1, 1, 1)
         return
@@ -97,7 +97,7 @@ def normal_summoning(state, frame):
         card.status = (card.status | SUMMONED_NOW | SHOWN_NOW | NORMAL_SUMMONED) & ~BEING_SUMMONED
         arrive(state, c)
         state.summoned_any[player] = 1
-        tell(state, SUMMONED, c, player, 0)
+        tell(state, SUMMONED, c, player)
         frame.step = 10
         settle(state)
         return
@@ -207,7 +207,7 @@ def flip_summoning(state, frame):
         card.position = UP_ATTACK
         card.status = (card.status | BEING_SUMMONED) & ~ENABLED
         state.negating_summon = c
-        note(state, FLIP_SUMMON, c, player, 0)
+        note(state, FLIP_SUMMON, c, player)
         frame.step = 1
         open_window(state, 1, 1, 1)
         return
@@ -220,9 +220,9 @@ def flip_summoning(state, frame):
         card.status = (card.status | FLIPPED_NOW | SHOWN_NOW | ENABLED) & ~BEING_SUMMONED
         card.enabled_at = new_stamp(state)
         state.summoned_any[player] = 1
-        tell(state, FLIPPED, c, player, 0)
-        tell(state, FLIP_SUMMONED, c, player, 0)
-        tell(state, CHANGED_POSITION, c, player, 0)
+        tell(state, FLIPPED, c, player)
+        tell(state, FLIP_SUMMONED, c, player)
+        tell(state, CHANGED_POSITION, c, player)
         frame.step = 2
         settle(state)
         return
@@ -315,11 +315,11 @@ def special_summoning(state, frame):
     if frame.count:
         state.summoned_any[player] = 1
         if frame.args[1] & UP:
-            note(state, SPSUMMONED, frame.cards[0], player, 0)
+            note(state, SPSUMMONED, frame.cards[0], player)
             for k in range(1, frame.count):
                 note_more(state, frame.cards[k])
         for k in range(frame.count):
-            trigger_own(state, SPSUMMONED, frame.cards[k], NOBODY, player, 0)
+            trigger_own(state, SPSUMMONED, frame.cards[k], NOBODY, player)
     state.result = frame.count
     done(state)
 
