@@ -277,6 +277,8 @@ def test_a_room_is_opened_and_its_game_kept(served):
         {"seats": []},
         {"game": "tictactoe", "seats": ["/etc", "random"]},
         {"game": "car", "seats": ["random"], "cars": 10**9},
+        {"game": "duel(deck1=yugy)", "seats": ["person", "random"]},
+        {"game": f"duel(deck1={__file__})", "seats": ["person", "random"]},
     ):
         answer = served.client.post("/api/rooms", json=wrong)
         assert 400 <= answer.status_code < 500 and answer.json()["sentence"], wrong

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ludus.games.duel.stages import EXTRA, TOKEN, cards_by_code, kind_of
+from ludus.games.duel.stages import EXTRA, STAGES, TOKEN, cards_by_code, cards_of_stage, kind_of
 from ludus.types import LudusError
 
 FEWEST, MOST, MOST_EXTRA, MOST_SIDE, COPIES = 40, 60, 15, 15, 3
@@ -36,7 +36,8 @@ def check_known(entries: Iterable[Entry], name: str) -> None:
     for entry in entries:
         where = _where(entry, name)
         if entry.code not in known:
-            raise LudusError(f"{where}: card {entry.code} is unknown; use one of the {len(known)} that the game knows")
+            choice = len(cards_of_stage(STAGES[-1]))
+            raise LudusError(f"{where}: card {entry.code} is unknown; use one of the {choice} that the game knows")
         if kind_of(known[entry.code]) == TOKEN:
             raise LudusError(f"{where}: {_told(entry.code)} is a token, which no deck holds; leave it out")
 
