@@ -1,4 +1,6 @@
-"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, two pages at one table, reloading in the middle."""
+"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, turns of a duel, two pages at one table, reloading."""
+
+import re
 
 import rooms
 from playwright.sync_api import expect
@@ -57,6 +59,38 @@ def test_a_blind_of_balatro_by_clicking(page, studio):
             break
     assert score >= 1
     assert now["over"] or "cash out" in [move["name"] for move in now["legal"]], "four hands end a blind, well or ill"
+
+
+def test_turns_of_a_duel_by_clicking(page, studio):
+    page.set_default_timeout(600_000)  # no game takes longer to compile
+    room = rooms.go(page, studio, "play/duel(starts=0)?agent=greedy&seed=7")
+    now = rooms.wait(studio, room, lambda now: now["waiting"], "the cards are dealt")
+    canvas, played = page.locator(".stage canvas"), []
+    before = canvas.screenshot()
+    while played.count("end turn") < 2:
+        move = answer([move["name"] for move in now["legal"]])
+        played.append(move)
+        rooms.click_move(page, studio, room, move)
+        now = rooms.wait(studio, room, lambda now: now["waiting"], "we are asked again")
+    assert any(move.startswith("zone ") for move in played), "a card was played"
+    assert canvas.screenshot() != before
+    hint = rooms.hint(page, studio, room)
+    expect(page.locator(".area.hint").first).to_have_attribute("aria-label", re.compile(re.escape(hint)))
+    expect(page.get_by_role("heading", name="What Trained thinks")).to_be_visible()
+    expect(page.locator(".thought-list li").first).to_contain_text("%")
+    expect(page.locator(".value-bar")).to_contain_text("%")
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("dialog").get_by_role("button", name="New game").click()
+    rooms.wait(studio, room, lambda now: now["move"] == 0 and now["waiting"], "another duel has begun")
+
+
+def answer(names):
+    """Summon or set what can be, say no to the rest, and end the turn; any answer will do where there is no such."""
+    for beginning in ("summon ", "set ", "pass", "no", "end turn"):
+        for name in names:
+            if name.startswith(beginning):
+                return name
+    return names[0]
 
 
 def test_two_pages_see_the_same_game_and_one_may_reload(open_page, studio):

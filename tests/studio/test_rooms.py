@@ -150,6 +150,14 @@ def test_a_hint_is_what_the_strongest_agent_would_play(rooms):
     assert listener.until(lambda state: state["move"])["hint"] is None
 
 
+def test_who_gives_a_hint_says_what_it_thinks(rooms):
+    room, _ = watch(rooms, "goofspiel", ["person", "random"], seed=1)
+    assert room.state()["thoughts"] is None, "random has nothing to say, and nobody was asked"
+    do(room, do="hint")
+    thoughts, hint = room.state()["thoughts"], room.state()["hint"]
+    assert thoughts["agent"] == "trained" and hint["name"] in thoughts["names"].values()
+
+
 def test_the_perfect_player_says_what_every_move_is_worth(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "person"])
     for name in ("a1", "b1"):  # b1 loses: a3 and others win by force

@@ -43,10 +43,12 @@ def undo(room: Room, who: Listener | None) -> None:
 
 
 def hint(room: Room, who: Listener | None) -> None:
-    """Ask the strongest agent that the game has."""
+    """Ask the strongest agent that the game has; where nobody else thinks aloud, it says what it thinks besides."""
     room.thinking = True
     room.tell(urgent=True)
     try:
+        if room.thoughts is None and room.table.waiting_for() is not None and room.table.advise():
+            room.ponder()
         action = room.table.hint()
         room.hint = {"action": action, "name": room.table.pool.action_name(action)}
     finally:

@@ -18,6 +18,7 @@ export class Areas {
   #current = null; // the action that Tab reaches
   #wanted = false; // somebody plays by keyboard: focus returns to the board when it is their turn again
   #known = new Map(); // action -> where it was, so that a move which is no longer possible still shows its chance
+  #wandering = false; // an action was seen at two places: where it was says nothing of where it is
   #frame = [1, 1];
 
   constructor(stage, onAction) {
@@ -29,11 +30,13 @@ export class Areas {
 
   /** New rectangles [{action, x, y, w, h}] in the game's pixels. */
   place(rects, frame) {
-    if (frame[0] !== this.#frame[0]) this.#known.clear();
+    this.#wandering ||= rects.some((rect) => moved(this.#known.get(rect.action), rect));
+    if (this.#wandering || frame[0] !== this.#frame[0]) this.#known.clear();
     this.#rects = rects;
     this.#frame = frame;
     for (const rect of rects) this.#known.set(rect.action, rect);
     this.#keepFocus(() => this.#build());
+    this.#showChances();
   }
 
   room(state) {
@@ -172,7 +175,7 @@ export class Areas {
     const side = most * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
     // In a tall area (a column) the disc stands at the upper end, where a stone is dropped; in a wide one (a button)
     // at the right end, where it hides no word.
-    const [a, b] = [w > 4 * h ? x + w - h / 2 : x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
+    const [a, b] = [w > 2 * h ? x + w - h / 2 : x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
     const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];
     const text = pixels >= LABELLED[unit === "value" ? "value" : "chance"] ? amount(chance, unit) : "";
     const disc = el("span", { class: unit === "value" && !best ? "chance other" : "chance" }, el("b", { text }));
@@ -196,6 +199,10 @@ export function shares(numbers, unit) {
   if (unit !== "value") return numbers.map((x) => Math.max(0, Math.min(1, x)));
   const low = Math.min(-1, ...numbers), high = Math.max(1, ...numbers);
   return numbers.map((x) => (x - low) / (high - low));
+}
+
+function moved(before, { x, y }) {
+  return before !== undefined && (before.x !== x || before.y !== y);
 }
 
 function middle({ x, y, w, h }) {

@@ -5,7 +5,7 @@ import { capital, duration, el, number, percent, replace } from "./dom.js";
 import { wire } from "./wire.js";
 
 export const title = "Gallery";
-const EXPECTED_GAMES = 8;
+const EXPECTED_GAMES = 9;
 const BUSY = new Set(["training", "paused"]);
 
 export async function view(root) {
