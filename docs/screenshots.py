@@ -46,6 +46,7 @@ def furnish(studio: StudioProcess, browser: Browser) -> dict[str, str]:
     rooms = {
         "play": room(studio, "connect4", "person", "mcts(400)"),
         "balatro": room(studio, "balatro(actions=all)", "person"),
+        "duel": room(studio, "duel(starts=0)", "person", "greedy"),
         "drive": room(studio, "car(track=7)", f"run:{car}", cars=1),
         "swarm": room(studio, "car(track=7)", "trained", cars=64),
     }
@@ -91,9 +92,25 @@ def prepare_rooms(studio: StudioProcess, browser: Browser, rooms: dict[str, str]
             page.locator(f".areas button[aria-label='{move}'], .areas button[aria-label^='{move},']").first.click()
             page.wait_for_timeout(2000)
         page.context.close()
+    follow_hints(studio, browser, rooms["duel"])
     page = opened(browser, f"{studio.url}/#/room/{rooms['drive']}", SIZES["1280"], "dark")
     page.get_by_label("What the agent imagines").check()
     page.wait_for_timeout(1000)
+    page.context.close()
+
+
+def follow_hints(studio: StudioProcess, browser: Browser, identity: str) -> None:
+    """Play as the adviser would until it is our turn again after the opponent's, with a hint in sight."""
+    page = opened(browser, f"{studio.url}/#/room/{identity}", SIZES["1280"], "dark")
+    while True:
+        now = studio.wait(f"/api/rooms/{identity}", lambda now: now["waiting"], "a move is asked for", 600)
+        page.get_by_role("button", name="Hint").click()
+        hint = page.locator(".areas button.hint").first
+        hint.wait_for()
+        if now["move"] > 20 and "end turn" in [move["name"] for move in now["legal"]]:
+            break
+        hint.click()
+        page.wait_for_timeout(1000)
     page.context.close()
 
 
