@@ -9,21 +9,24 @@ from playwright.sync_api import expect
 ROUTES = {
     "gallery": "", "train": "#/train", "train a car": "#/train/car", "runs": "#/runs", "run": "#/run/{run}",
     "replays": "#/replays", "replay": "#/replay/{replay}", "battle": "#/battle", "play": "#/room/{board}",
-    "balatro": "#/room/{cards}", "drive": "#/room/{car}", "reference": "reference", "nowhere": "#/nowhere",
+    "balatro": "#/room/{cards}", "duel": "#/room/{duel}", "drive": "#/room/{car}", "reference": "reference",
+    "nowhere": "#/nowhere",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def things(studio):
-    """A finished run, a replay and three rooms."""
+    """A finished run, a replay and four rooms."""
     values = {"steps": 1_000_000}
     run = studio.post("/api/runs", {"game": "tictactoe", "algorithm": "q_learning", "values": values})["run"]
     studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "the run is through")
     board = studio.post("/api/rooms", {"game": "tictactoe", "seats": ["person", "perfect"], "seed": 1})["room"]
     cards = studio.post("/api/rooms", {"game": "balatro(actions=all)", "seats": ["person"], "seed": 1})["room"]
+    duel = studio.post("/api/rooms", {"game": "duel(starts=0)", "seats": ["person", "greedy"], "seed": 1})["room"]
+    studio.wait(f"/api/rooms/{duel}", lambda now: now["waiting"], "the cards are dealt", 600)
     car = studio.post("/api/rooms", {"game": "car", "seats": ["scripted"], "seed": 1})["room"]
     replay = studio.post(f"/api/rooms/{board}/replay")["replay"]
-    return {"run": run, "board": board, "cards": cards, "car": car, "replay": replay}
+    return {"run": run, "board": board, "cards": cards, "duel": duel, "car": car, "replay": replay}
 
 
 @pytest.mark.parametrize("name", ROUTES)
