@@ -17,6 +17,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -60,12 +61,13 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
     total = hashlib.sha256(template.read_bytes())
     settings = (*compiler(), np.__version__, sys.version_info[:2])
     total.update(repr(settings).encode())
+    contents: dict[int, bytes] = {}
     for module in _closure(bound, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
             # Tables and constants may come from data files, which the sources do not show.
             if not name.startswith("__"):
-                total.update(name.encode() + _content(value))
+                total.update(name.encode() + _content(value, contents))
     return total.hexdigest()[:16]
 
 
@@ -92,12 +94,17 @@ def _age(path: pathlib.Path) -> float:
     return 0.0
 
 
-def _content(value: Any) -> bytes:
-    """The bytes of a table, a number, a text, or a tuple of them; nothing for all else, which may name an address."""
+def _content(value: Any, known: dict[int, bytes]) -> bytes:
+    """The bytes of a table, a number, a text, or a tuple of them; nothing for all else, which may name an address.
+
+    A big table is imported by many modules: what was read once is `known` by the identity of its tuple.
+    """
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"{value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes()
     if isinstance(value, tuple):
-        return b"(" + b",".join(map(_content, value)) + b")"
+        if id(value) not in known:
+            known[id(value)] = b"(" + b",".join([_content(part, known) for part in value]) + b")"
+        return known[id(value)]
     return repr(value).encode() if isinstance(value, int | float | str | bytes | np.generic) else b""
 
 
@@ -130,7 +137,7 @@ def _imports_of(module: ModuleType) -> list[str]:
 
 def _imported(tree: ast.AST, package: str) -> list[str]:
     names: list[str] = []
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -138,6 +145,16 @@ def _imported(tree: ast.AST, package: str) -> list[str]:
             home = ".".join(filter(None, (parent, node.module)))
             names.extend([home, *(f"{home}.{alias.name}" for alias in node.names)])
     return names
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, wherever they stand: most of a tree is expressions, in which nothing is imported."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting.extend(getattr(node, part, ()))
 
 
 Bound = Any

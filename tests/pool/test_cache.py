@@ -1,15 +1,18 @@
 """The compile cache is never stale, and an unchanged game hits it."""
 
+import ast
 import concurrent.futures
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
 import ludus
+from ludus.pool import binding
 
 GAME = '''
 """Sum: every step pays what the rule, its helper and its tables say."""
@@ -145,3 +148,21 @@ def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_pat
     with (tmp_path / "ludus" / "agents" / "table.py").open("a") as file:
         file.write("# changed\n")
     assert folder() != before
+
+
+def test_imports_are_found_wherever_they_stand():
+    source = """
+        if x: import a
+        else: import b
+        try:
+            with y: import c
+        except E: import d
+        finally: import e
+        def f():
+            class C:
+                for z in x: from g import h
+        match x:
+            case 1: import i
+        """
+    found = binding._imported(ast.parse(textwrap.dedent(source)), "")
+    assert sorted(found) == ["a", "b", "c", "d", "e", "g", "g.h", "i"]
