@@ -1,21 +1,29 @@
 // The real core in WebAssembly, npm's ocgcore-wasm, driven by another process over stdin and stdout.
 //
-// Frames both ways: u32 length, u8 kind, the rest. Asked: VERSION, OPEN, RUN, CLOSE. Answered: DONE or FAILED; before
-// that, as often as the core needs it, WANT_CARD and WANT_SCRIPT, each of which is answered by one frame, and LOG, which is not.
-// All numbers are little-endian. Messages and queries pass as the core wrote them; node.py is the other end.
+// Frames both ways: u32 length, u8 kind, the rest. Asked: HELLO, OPEN, RUN, CLOSE. Answered: DONE or FAILED; before that, as often
+// as there is something to hand over, PART, and as often as the core needs it, WANT_CARD and WANT_SCRIPT, each of which is answered
+// by one frame, and LOG, which is not. All numbers are little-endian. Messages and queries pass as the core wrote them; node.py is
+// the other end, and looking.py tells why places are looked at or not.
 import { readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [VERSION, OPEN, RUN, CLOSE] = [0, 1, 2, 3];
-const [DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG] = [0, 1, 2, 3, 4];
+const [HELLO, OPEN, RUN, CLOSE] = [0, 1, 2, 3];
+const [DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART] = [0, 1, 2, 3, 4, 5];
 const [ENDED, AWAITING] = [0, 1];
-const [WIN, SELECT_CHAIN] = [5, 16];
+const [WIN, SELECT_CHAIN, CONFIRM_CARDS, MOVE, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END] = [5, 16, 31, 50, 72, 73, 74];
+const DRAW = 90;
+const TURNING = [53, 54, 60, 62, 64];
+const [AS_TOLD, ALL_OPEN, WHOLE] = [0, 1, 2];
+const LOOK_ONLY = 0xffff;
 const PASS = Buffer.from([255, 255, 255, 255]);
-const [DECK, EXTRA, FACE_DOWN_DEFENSE] = [1, 64, 8];
+const [DECK, HAND, EXTRA, FACE_DOWN_DEFENSE] = [1, 2, 64, 8];
+const [FIELD, ALL] = [1 << 14, (1 << 15) - 1];
+const CHANGING = 0b0001110_0001110;
+const [PART_SIZE, SCRATCH_SIZE] = [32768, 65536];
 
 function receive(length) {
-  const bytes = Buffer.alloc(length);
+  const bytes = Buffer.allocUnsafe(length);
   for (let at = 0; at < length; ) {
     const count = readSync(0, bytes, at, length - at, null);
     if (count === 0) process.exit(0);
@@ -26,11 +34,15 @@ function receive(length) {
 
 const receiveFrame = () => receive(receive(4).readUInt32LE());
 
+function write(bytes) {
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
+}
+
 function send(kind, ...parts) {
   const frame = Buffer.concat([Buffer.alloc(5), ...parts]);
   frame.writeUInt32LE(frame.length - 4);
   frame[4] = kind;
-  for (let at = 0; at < frame.length; ) at += writeSync(1, frame, at);
+  write(frame);
 }
 
 function number(value) {
@@ -43,6 +55,7 @@ const folder = join(process.argv[2], "node_modules", "ocgcore-wasm");
 const factory = (await import(pathToFileURL(join(folder, "lib", "ocgcore.sync.mjs")))).default;
 const cards = new Map();
 const scripts = new Map();
+let scriptsLoaded = false;
 const core = await factory({
   wasmBinary: readFileSync(join(folder, "lib", "ocgcore.sync.wasm")),
   print: (text) => send(LOG, Buffer.from(text)),
@@ -60,11 +73,21 @@ const core = await factory({
       send(WANT_SCRIPT, Buffer.from(name));
       scripts.set(name, receiveFrame().toString());
     }
+    if (scripts.get(name)) scriptsLoaded = true;
     return scripts.get(name);
   },
 });
 
 const view = () => new DataView(core.HEAPU8.buffer);
+const scratch = core._malloc(SCRATCH_SIZE);
+
+// The number that the core has just written to the beginning of the scratch, most often a length.
+function written() {
+  const heap = core.HEAPU8;
+  return heap[scratch] | (heap[scratch + 1] << 8) | (heap[scratch + 2] << 16) | (heap[scratch + 3] << 24);
+}
+
+const u32 = (at) => out[at] | (out[at + 1] << 8) | (out[at + 2] << 16) | (out[at + 3] << 24);
 
 // A card as node.py packs it: 48 bytes of numbers, then the codes of its sets and a zero. The package frees these itself.
 function writeCard(card, pointer) {
@@ -76,41 +99,36 @@ function writeCard(card, pointer) {
   core.HEAPU8.set(card.subarray(8, 48), pointer + 12);
 }
 
-function onStack(bytes, work) {
-  const stack = core.stackSave();
-  try {
-    const pointer = core.stackAlloc(bytes.length);
-    core.HEAPU8.set(bytes, pointer);
-    return work(pointer);
-  } finally {
-    core.stackRestore(stack);
-  }
+// Bytes where the core can read them, until the next ones are put there.
+function put(bytes, offset = 0) {
+  core.HEAPU8.set(bytes, scratch + offset);
+  return scratch + offset;
 }
 
-function copyOf(give) {
-  return onStack(Buffer.alloc(4), (length) => {
-    const start = give(length);
-    return Buffer.from(core.HEAPU8.slice(start, start + view().getUint32(length, true)));
-  });
+// The rules of looking.py, and all places that there are: u8 how many, and for each u8 player, u8 location, u32 what.
+let changes, wanted, hidden, places;
+function hello(asked) {
+  changes = asked.subarray(0, 256);
+  const pairs = Array.from({ length: 7 }, (_, place) => 256 + 8 * place);
+  wanted = pairs.map((at) => asked.readUInt32LE(at));
+  hidden = pairs.map((at) => asked.readUInt32LE(at + 4));
+  places = Array.from({ length: asked[312] }, (_, k) => 313 + 6 * k);
+  places = places.map((at) => ({ player: asked[at], location: asked[at + 1], what: asked.readUInt32LE(at + 2) }));
+  core._ocgapiGetVersion(scratch, scratch + 4);
+  return Buffer.from(core.HEAPU8.slice(scratch, scratch + 8));
 }
 
-function version() {
-  return onStack(Buffer.alloc(8), (pointer) => {
-    core._ocgapiGetVersion(pointer, pointer + 4);
-    return Buffer.from(core.HEAPU8.slice(pointer, pointer + 8));
-  });
-}
+// What is no longer known of each duel: `stale` of places as a whole, `uncounted` of those of which only the cards are counted.
+const duels = new Map();
 
 // seed (4 u64), flags (u64), life, opening hand, draws (u32 each); then names and texts of scripts, then cards.
 function open(asked) {
   const options = Buffer.alloc(104);
   asked.copy(options, 0, 0, 52);
   asked.copy(options, 52, 40, 52);
-  const duel = onStack(Buffer.alloc(4), (place) => {
-    const status = onStack(options, (pointer) => core._ocgapiCreateDuel(place, pointer));
-    if (status !== 0) throw new Error(`OCG_CreateDuel says ${status}`);
-    return view().getUint32(place, true);
-  });
+  const status = core._ocgapiCreateDuel(scratch + 200, put(options));
+  if (status !== 0) throw new Error(`OCG_CreateDuel says ${status}`);
+  const duel = view().getUint32(scratch + 200, true);
   for (let at = 52; at < asked.length; ) {
     const [kind, length] = [asked[at], asked.readUInt32LE(at + 1)];
     const part = asked.subarray(at + 5, at + 5 + length);
@@ -119,6 +137,9 @@ function open(asked) {
     at += 5 + length;
   }
   core._ocgapiStartDuel(duel);
+  const byEffects = scriptsLoaded ? CHANGING : 0;
+  const changed = [0, byEffects, byEffects | FIELD, ALL];
+  duels.set(duel, { changed, stale: ALL, uncounted: ALL, player: 0, resolving: false, shown: false });
   return number(duel);
 }
 
@@ -127,8 +148,9 @@ function loadScript(duel, part) {
   const text = part.subarray(end);
   const pointer = core._malloc(text.length + 1);
   core.HEAPU8.set(text, pointer);
-  const right = onStack(part.subarray(0, end), (name) => core._ocgapiLoadScript(duel, pointer, text.length, name));
+  const right = core._ocgapiLoadScript(duel, pointer, text.length, put(part.subarray(0, end)));
   core._free(pointer);
+  scriptsLoaded = true;
   if (!right) throw new Error(`the script ${part.subarray(0, end - 1)} does not load`);
 }
 
@@ -143,69 +165,168 @@ function addCards(duel, player, part) {
       card.writeUInt32LE(part.readUInt32LE(at), 4);
       card.writeUInt32LE(place, 12);
       card.writeUInt32LE(FACE_DOWN_DEFENSE, 20);
-      onStack(card, (pointer) => core._ocgapiDuelNewCard(duel, pointer));
+      core._ocgapiDuelNewCard(duel, put(card));
     }
   }
 }
 
-// Answers, processes until there is something to choose (a chain prompt that offers nothing is passed), and looks at all places:
-// u8 how many, and for each u8 player, u8 location, u32 what. Gives whether it is over, the messages, what is in the places.
-function run(duel, asked) {
-  const end = 1 + 6 * asked[0];
-  const [over, messages] = proceed(duel, asked.subarray(end));
-  const seen = [Buffer.concat(messages)];
-  for (let at = 1; at < end; at += 6) seen.push(look(duel, asked[at], asked[at + 1], asked.readUInt32LE(at + 2)));
-  return [Buffer.from([over]), ...seen.flatMap((bytes) => [number(bytes.length), bytes])];
+// What is to be sent, after room for the head of its frame.
+let out = Buffer.alloc(1 << 20);
+let end = 5;
+
+function copy(start, length) {
+  if (end + length + 4096 > out.length) out = Buffer.concat([out, Buffer.alloc(out.length + length)]);
+  out.set(core.HEAPU8.subarray(start, start + length), end);
+  end += length;
 }
 
-function proceed(duel, response) {
-  const messages = [];
-  if (response.length) respond(duel, response);
-  for (;;) {
-    const status = core._ocgapiDuelProcess(duel);
-    messages.push(copyOf((length) => core._ocgapiDuelGetMessage(duel, length)));
-    const newest = last(messages.at(-1));
-    if (status === ENDED || newest[0] === WIN) return [1, messages];
-    if (status !== AWAITING) continue;
-    if (!offersNothing(newest)) return [0, messages];
-    respond(duel, PASS);
+function flush(kind) {
+  out.writeUInt32LE(end - 4);
+  out[4] = kind;
+  write(out.subarray(0, end));
+  end = 5;
+}
+
+// u8 how much is wanted of places; for each duel u32 which, u16 and the answer. Told for each: u8 whether it is over, u32 and the
+// messages, u8 how many places, and for each u8 player, u8 location, u32 and what is there.
+function run(asked) {
+  end = 5;
+  for (let at = 1; at < asked.length; ) {
+    const [duel, length] = [asked.readUInt32LE(at), asked.readUInt16LE(at + 4)];
+    const answer = length === LOOK_ONLY ? null : asked.subarray(at + 6, at + 6 + length);
+    at += 6 + (answer ? length : 0);
+    const state = duels.get(duel);
+    proceed(duel, state, answer);
+    const count = end++;
+    out[count] = asked[0] === WHOLE ? lookAtAll(duel) : look(duel, state, asked[0] === ALL_OPEN || state.shown);
+    if (end > PART_SIZE && at < asked.length) flush(PART);
   }
 }
 
-const respond = (duel, bytes) => onStack(bytes, (pointer) => core._ocgapiDuelSetResponse(duel, pointer, bytes.length));
-
-function last(messages) {
-  let message = messages;
-  for (let at = 0; at < messages.length; at += 4 + messages.readUInt32LE(at)) message = messages.subarray(at + 4);
-  return message;
+// Answers, and processes until there is something to choose; a chain prompt that offers nothing is passed.
+function proceed(duel, state, answer) {
+  const start = end;
+  end += 5;
+  out[start] = 0;
+  state.shown = false;
+  if (answer?.length) core._ocgapiDuelSetResponse(duel, put(answer), answer.length);
+  while (answer) {
+    const status = core._ocgapiDuelProcess(duel);
+    const pointer = core._ocgapiDuelGetMessage(duel, scratch);
+    const told = end;
+    copy(pointer, written());
+    const newest = hear(state, told);
+    out[start] = status === ENDED || out[newest] === WIN ? 1 : 0;
+    if (out[start] || (status === AWAITING && !offersNothing(newest))) {
+      state.player = out[start] ? state.player : out[newest + 1];
+      break;
+    }
+    if (status === AWAITING) core._ocgapiDuelSetResponse(duel, put(PASS), PASS.length);
+  }
+  out.writeUInt32LE(end - start - 5, start + 1);
 }
 
-const offersNothing = (message) => message[0] === SELECT_CHAIN && message[3] === 0 && message.readUInt32LE(12) === 0;
+// What new messages change; where the newest begins.
+function hear(state, at) {
+  let newest = end;
+  while (at < end) {
+    newest = at + 4;
+    const kind = out[newest];
+    stale(state, state.changed[changes[kind]]);
+    if (kind === MOVE) stale(state, bit(out[newest + 5], out[newest + 6]) | bit(out[newest + 15], out[newest + 16]));
+    if (TURNING.includes(kind)) stale(state, bit(out[newest + 5], out[newest + 6]));
+    if (kind === DRAW) stale(state, bit(out[newest + 1], DECK) | bit(out[newest + 1], HAND));
+    if (kind === CONFIRM_CARDS) state.shown = true;
+    if (kind === CHAIN_SOLVING) state.resolving = true;
+    if (kind === CHAIN_SOLVED || kind === CHAIN_END) state.resolving = false;
+    at = newest + u32(at);
+  }
+  if (state.resolving) stale(state, CHANGING);
+  return newest;
+}
+
+const bit = (player, location) => (location & 127 ? 1 << (7 * player + 31 - Math.clz32(location & 127)) : 0);
+
+function stale(state, bits) {
+  state.stale |= bits;
+  state.uncounted |= bits;
+}
+
+const offersNothing = (at) => out[at] === SELECT_CHAIN && out[at + 3] === 0 && u32(at + 12) === 0;
+
+// The places of which something new must be shown to the player who is asked.
+function look(duel, state, open) {
+  let count = 0;
+  for (let place = 0; place < 14; place++) {
+    const [player, location, which] = [place < 7 ? 0 : 1, 1 << place % 7, 1 << place];
+    const counts = !open && player !== state.player && (location === DECK || location === HAND);
+    if (!((counts ? state.uncounted : state.stale) & which)) continue;
+    const start = end;
+    query(duel, player, location, (counts ? hidden : wanted)[place % 7]);
+    state.uncounted &= ~which;
+    if (!counts) state.stale &= ~which;
+    if (counts && location === HAND && anyPublic(start)) {
+      end = start;
+      query(duel, player, location, wanted[place % 7]);
+      state.stale &= ~which;
+    }
+    count++;
+  }
+  if (!(state.stale & FIELD)) return count;
+  state.stale &= ~FIELD;
+  query(duel, 0, 0, 0);
+  return count + 1;
+}
+
+// In a hand of which only that was asked: 13 bytes a card, the seventh of them tells.
+function anyPublic(start) {
+  for (let at = start + 10; at < end; at += 13) if (out[at + 6]) return true;
+  return false;
+}
+
+function lookAtAll(duel) {
+  for (const { player, location, what } of places) query(duel, player, location, what);
+  return places.length;
+}
 
 // Location 0 is the field as a whole.
-function look(duel, player, location, what) {
-  if (location === 0) return copyOf((length) => core._ocgapiDuelQueryField(duel, length));
-  const query = Buffer.alloc(20);
-  query.writeUInt32LE(what);
-  query[4] = player;
-  query.writeUInt32LE(location, 8);
-  return onStack(query, (pointer) => copyOf((length) => core._ocgapiDuelQueryLocation(duel, length, pointer)));
+function query(duel, player, location, what) {
+  const heap = core.HEAPU8;
+  const info = scratch + 8;
+  heap.fill(0, info, info + 20);
+  heap[info] = what;
+  heap[info + 1] = what >> 8;
+  heap[info + 2] = what >> 16;
+  heap[info + 4] = player;
+  heap[info + 8] = location;
+  const pointer = location ? core._ocgapiDuelQueryLocation(duel, scratch, info) : core._ocgapiDuelQueryField(duel, scratch);
+  const length = written();
+  out[end] = player;
+  out[end + 1] = location;
+  out.writeUInt32LE(length, end + 2);
+  end += 6;
+  copy(pointer, length);
 }
 
 function answer(frame) {
   const asked = frame.subarray(1);
-  if (frame[0] === VERSION) return [version()];
-  if (frame[0] === OPEN) return [open(asked)];
-  const [duel, rest] = [asked.readUInt32LE(), asked.subarray(4)];
-  if (frame[0] === RUN) return run(duel, rest);
-  if (frame[0] === CLOSE) core._ocgapiDestroyDuel(duel);
-  return [];
+  if (frame[0] === RUN) {
+    run(asked);
+    return flush(DONE);
+  }
+  if (frame[0] === HELLO) return send(DONE, hello(asked));
+  if (frame[0] === OPEN) return send(DONE, open(asked));
+  if (frame[0] === CLOSE) {
+    core._ocgapiDestroyDuel(asked.readUInt32LE());
+    duels.delete(asked.readUInt32LE());
+  }
+  send(DONE);
 }
 
 for (;;) {
   const frame = receiveFrame();
   try {
-    send(DONE, ...answer(frame));
+    answer(frame);
   } catch (error) {
     send(FAILED, Buffer.from(String(error)));
   }

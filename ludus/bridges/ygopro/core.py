@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ludus.bridges.ygopro.queries import BRIEF, FULL, VALUES
+from ludus.types import Array
 
 MAJOR = 11
 """the version of the OCG_* interface that is spoken here"""
@@ -38,6 +39,11 @@ class Setup(NamedTuple):
     points: int = 8000
     opening: int = 5
     draws: int = 1
+
+    @property
+    def codes(self) -> set[int]:
+        """All cards of both decks."""
+        return {code for deck in self.decks for codes in deck for code in codes}
 
 
 class Place(NamedTuple):
@@ -95,6 +101,9 @@ class Duel(Protocol):
     def run(self, response: bytes = b"") -> Told:
         """Answer, and go on until there is something to choose; then look at all of `PLACES`."""
 
+    def look(self) -> Told:
+        """All of `PLACES` as they are now, and no messages."""
+
     def close(self) -> None: ...
 
 
@@ -107,6 +116,12 @@ class Core(Protocol):
     """what it complained of, the newest last"""
 
     def open(self, setup: Setup) -> Duel: ...
+    def play(self, duels: Sequence[Any], answers: Sequence[bytes], tables: Array, which: Array, eyes: Any) -> None:
+        """Answer in many duels, and take in what they tell: `tables[which]` are theirs, `eyes` an `observing.Eyes`.
+
+        Of places only what the player who is asked does not know yet.
+        """
+
     def close(self) -> None: ...
 
 

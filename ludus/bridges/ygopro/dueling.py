@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from ludus.bridges.ygopro import messages, queries
 from ludus.bridges.ygopro.answers import response
@@ -19,6 +19,7 @@ from ludus.bridges.ygopro.core import (
     PLACES,
     SZONE,
     Core,
+    Library,
     Setup,
     split_messages,
 )
@@ -31,6 +32,24 @@ AUTOMATIC = ("sort_card", "sort_chain")
 XYZ, LINK = 0x800000, 0x4000000
 Position = dict[tuple[int, int], tuple[queries.Seen | None, ...]]
 """the cards of each player and location"""
+
+
+class Standing(NamedTuple):
+    """How a duel stands, in the words of the core."""
+
+    turn: int
+    phase: int
+    places: list[bytes]
+    """what the core tells of each of `PLACES`"""
+
+    def field(self) -> queries.Field:
+        """Life points and chain."""
+        return queries.read_field(self.places[0])
+
+    def cards(self) -> Position:
+        """All cards, by player and location."""
+        told = zip(PLACES[1:], self.places[1:], strict=True)
+        return {(place.player, place.location): queries.read_cards(seen) for place, seen in told}
 
 
 class RealDuel:
@@ -49,7 +68,7 @@ class RealDuel:
         """what the core tells of each of `PLACES`"""
         self.answers: list[bytes] = []
         """all that was answered, as the core was given it"""
-        self._library, self._near = core.library, {code for deck in setup.decks for codes in deck for code in codes}
+        self._library, self._near = core.library, setup.codes
         self._duel = core.open(setup)
         self._run(b"")
 
@@ -67,14 +86,13 @@ class RealDuel:
         """Go on with an answer in the words of the core, as a replay holds it."""
         self._run(answer)
 
+    def standing(self) -> Standing:
+        """How it stands at the question."""
+        return Standing(self.turn, self.phase, self.places)
+
     def field(self) -> queries.Field:
         """Life points and chain."""
-        return queries.read_field(self.places[0])
-
-    def cards(self) -> Position:
-        """All cards, by player and location."""
-        told = zip(PLACES[1:], self.places[1:], strict=True)
-        return {(place.player, place.location): queries.read_cards(seen) for place, seen in told}
+        return self.standing().field()
 
     def state(self) -> dict[str, Any]:
         """The position, as the golden duels write it."""
@@ -99,7 +117,7 @@ class RealDuel:
             if asked is None:
                 raise LudusError("the core asks something that version 11 does not have; is it newer?")
             if asked.message not in AUTOMATIC:
-                self._question = self._complete(asked)
+                self._question = complete(asked, self._library, self._near)
                 return
             answer = response(asked, ())
 
@@ -118,17 +136,18 @@ class RealDuel:
         elif result := messages.read_random(message):
             self.random.append(result)
 
-    def _complete(self, question: Question) -> Question:
-        """Whoever is to declare a card is offered those that fit the condition."""
-        if question.message != "announce_card":
-            return question
-        codes = declarable(self._library.all_cards(), question.facts["condition"], self._near)
-        return question._replace(options=codes)
+
+def complete(question: Question, library: Library, near: Collection[int]) -> Question:
+    """Whoever is to declare a card is offered those that fit the condition, of this duel before all others."""
+    if question.message != "announce_card":
+        return question
+    return question._replace(options=declarable(library.all_cards(), question.facts["condition"], near))
 
 
 def digest(duel: RealDuel) -> dict[str, Any]:
     """The position as the golden duels write it."""
-    field, cards = duel.field(), duel.cards()
+    standing = duel.standing()
+    field, cards = standing.field(), standing.cards()
 
     def codes(where: int) -> list[list[int]]:
         return [[card.code for card in cards[player, where] if card] for player in (0, 1)]

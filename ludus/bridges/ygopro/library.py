@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import pathlib
 import sqlite3
@@ -82,15 +83,13 @@ class Files:
 
     def _read(self, path: pathlib.Path) -> None:
         try:
-            with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as base:
+            with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
                 rows = base.execute(f"select {', '.join(COLUMNS)} from datas").fetchall()
                 self.names |= dict(base.execute("select id, name from texts"))
         except sqlite3.Error as error:
             raise LudusError(
                 f"{path} is no card database: {error}; a cards.cdb has the tables datas and texts"
             ) from None
-        finally:
-            base.close()
         self._cards |= {row[0]: card_of(*row) for row in rows}
 
 

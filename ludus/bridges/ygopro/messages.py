@@ -23,6 +23,13 @@ KNOWN = frozenset((
     *range(160, 166), 170, 180, 190,
 ))  # fmt: skip
 """every message that version 11 has"""
+NAMES = {
+    10: "battlecmd", 11: "idlecmd", 12: "effectyn", 13: "yesno", 14: "option", 15: "card", 16: "chain", 18: "place",
+    19: "position", 20: "tribute", 21: "sort_chain", 22: "counter", 23: "sum", 24: "disfield", 25: "sort_card",
+    26: "unselect_card", 132: "hand_sign", 140: "announce_race", 141: "announce_attrib", 142: "announce_card",
+    143: "announce_number",
+}  # fmt: skip
+"""every question"""
 IDLE_GROUPS = ("summon", "spsummon", "repos", "mset", "sset", "act")
 
 CARD, CARD_SHORT, CARD_DIRECT = struct.Struct("<IBBI"), struct.Struct("<IBBB"), struct.Struct("<IBBBB")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -21,6 +21,8 @@ from ctypes import (
 )
 from typing import Any
 
+import numpy as np
+
 from ludus.bridges.ygopro.core import (
     DECK,
     EXTRA,
@@ -34,7 +36,10 @@ from ludus.bridges.ygopro.core import (
     last_message,
     offers_nothing,
 )
-from ludus.types import LudusError
+from ludus.bridges.ygopro.driving import CALLED, SCRATCH, Scratch, drive
+from ludus.bridges.ygopro.driving import PASS as PASSING
+from ludus.bridges.ygopro.observing import Eyes
+from ludus.types import Array, LudusError
 
 ENDED, AWAITING = 0, 1
 FACE_DOWN_DEFENSE = 8
@@ -104,6 +109,14 @@ class NativeCore:
         self.functions = load(pathlib.Path(path))
         self.version = _version(self.functions, path)
         self._kept: dict[int, OCGCardData] = {}
+        self.called = np.array(
+            [ctypes.cast(getattr(self.functions, name), c_void_p).value for name in CALLED], np.int64
+        )
+        words = np.zeros(SCRATCH, np.int64)
+        words[PASSING] = -1
+        self.scratch = Scratch(words.ctypes.data, words)
+        self.has_effects = False
+        """some card has a script"""
         self._callbacks = (CardReader(self._give_card), ScriptReader(self._give_script), LogHandler(self._hear))
 
     def open(self, setup: Setup) -> NativeDuel:
@@ -121,11 +134,25 @@ class NativeCore:
         self._fill(duel, setup)
         return NativeDuel(self, duel)
 
+    def play(
+        self, duels: Sequence[NativeDuel], answers: Sequence[bytes], tables: Array, which: Array, eyes: Eyes
+    ) -> None:
+        """Answer in these duels, and take in what they tell."""
+        sizes = np.array([len(answer) for answer in answers], np.int64)
+        packed = np.frombuffer(b"".join(answers) or b"\0", np.uint8)
+        starts = packed.ctypes.data + np.cumsum(sizes) - sizes
+        numbers = np.array([duel.number for duel in duels], np.int64)
+        drive(
+            tables, which, numbers, self.called, starts, sizes, eyes.all_seeing, self.has_effects, self.scratch,
+            eyes.printed,
+        )  # fmt: skip
+
     def close(self) -> None:
         """Nothing is held but the library itself."""
 
     def _fill(self, duel: c_void_p, setup: Setup) -> None:
         for name, text in self.library.first_scripts():
+            self.has_effects = True
             if not self.functions.OCG_LoadScript(duel, text, len(text), name.encode()):
                 raise LudusError(
                     f"the core cannot load {name}: {'; '.join(self.log[-3:])}; it may be of another version"
@@ -150,6 +177,7 @@ class NativeCore:
 
     def _give_script(self, _: Any, duel: int, name: bytes) -> int:
         text = self.library.script(name.decode())
+        self.has_effects = self.has_effects or bool(text)
         return int(self.functions.OCG_LoadScript(duel, text, len(text), name)) if text else 0
 
     def _hear(self, _: Any, text: bytes, kind: int) -> None:
@@ -161,10 +189,19 @@ class NativeDuel:
 
     def __init__(self, core: NativeCore, duel: c_void_p) -> None:
         self._functions, self._duel, self._length = core.functions, duel, c_uint32()
+        self.number = duel.value or 0
         self._core = core
         """its callbacks must live as long as the duel"""
 
     def run(self, response: bytes = b"") -> Told:
+        over, told = self._proceed(response)
+        return Told(over, told, self._look())
+
+    def look(self) -> Told:
+        return Told(False, b"", self._look())
+
+    def _proceed(self, response: bytes) -> tuple[bool, bytes]:
+        """Go on until there is something to choose: whether it is over, and all messages."""
         functions, duel, heard = self._functions, self._duel, list[bytes]()
         if response:
             functions.OCG_DuelSetResponse(duel, response, len(response))
@@ -173,10 +210,10 @@ class NativeDuel:
             heard.append(self._copy(functions.OCG_DuelGetMessage))
             newest = last_message(heard[-1])
             if status == ENDED or newest[:1] == WIN:
-                return Told(True, b"".join(heard), self._look())
+                return True, b"".join(heard)
             if status == AWAITING:
                 if not offers_nothing(newest):
-                    return Told(False, b"".join(heard), self._look())
+                    return False, b"".join(heard)
                 functions.OCG_DuelSetResponse(duel, PASS, len(PASS))
 
     def close(self) -> None:

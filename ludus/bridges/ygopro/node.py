@@ -9,22 +9,29 @@ import pathlib
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from ludus.bridges.ygopro import looking
 from ludus.bridges.ygopro.core import MAJOR, PLACES, CardData, Library, Setup, Told
-from ludus.types import LudusError
+from ludus.bridges.ygopro.observing import Eyes
+from ludus.types import Array, LudusError
 
 PACKAGE, VERSION = "ocgcore-wasm", "0.1.2"
 FOLDER = "LUDUS_OCGCORE_WASM"
 """the environment variable that names the folder where the package was installed"""
 DRIVER = pathlib.Path(__file__).with_name("core.mjs")
-ASK_VERSION, OPEN, RUN, CLOSE = range(4)
-DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG = range(5)
+HELLO, OPEN, RUN, CLOSE = range(4)
+DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART = range(6)
+AS_TOLD, ALL_OPEN, WHOLE = range(3)
+"""how much RUN tells of places"""
+LOOK_ONLY = 0xFFFF
+"""the length of an answer that is none"""
 FIRST_SCRIPTS = 2
 """the part of OPEN after those of the two players"""
 NUMBERS = struct.Struct("<IIIIIQiiIII")
 LOG_LENGTH = 50
-WANTED = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
+ALL_PLACES = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
+ANSWER = struct.Struct("<4sH")
 
 
 class NodeCore:
@@ -34,8 +41,8 @@ class NodeCore:
         where = find_package(folder)
         self.library, self.log = library, list[str]()
         command = [_node(), "--no-warnings", str(DRIVER), str(where)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        major, minor = struct.unpack("<ii", self.ask(ASK_VERSION))
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        major, minor = struct.unpack("<ii", self.ask(HELLO, looking.as_bytes(), ALL_PLACES))
         self.version = (major, minor)
         if major != MAJOR:
             self.close()
@@ -52,31 +59,45 @@ class NodeCore:
         return NodeDuel(self, self.ask(OPEN, *parts))
 
     def ask(self, kind: int, *parts: bytes) -> bytes:
-        """Send a frame, serve what the core wants meanwhile, and return what it answers."""
+        """Send a frame, and return all that is answered."""
+        return b"".join(self.ask_for_parts(kind, *parts))
+
+    def play(
+        self, duels: Sequence[NodeDuel], answers: Sequence[bytes], tables: Array, which: Array, eyes: Eyes
+    ) -> None:
+        """Answer in these duels, and take in what they tell, as soon as there is enough of it."""
+        given = [ANSWER.pack(duel.number, len(answer)) + answer for duel, answer in zip(duels, answers, strict=True)]
+        done = 0
+        for told in self.ask_for_parts(RUN, bytes([ALL_OPEN if eyes.all_seeing else AS_TOLD]), *given):
+            done += eyes.absorb(tables, which, done, told)
+
+    def ask_for_parts(self, kind: int, *parts: bytes) -> Iterator[bytes]:
+        """Send a frame, serve what the core wants meanwhile, and hand over what it answers."""
         self._send(bytes([kind]), *parts)
-        while True:
+        kind = PART
+        while kind != DONE:
             kind, answer = self._receive()
-            if kind == DONE:
-                return answer
-            if kind == FAILED:
+            if kind in (DONE, PART):
+                yield answer
+            elif kind == FAILED:
                 raise LudusError(f"the core in Node failed: {answer.decode()}; {'; '.join(self.log[-3:]) or 'no log'}")
-            if kind == LOG:
+            elif kind == LOG:
                 self.log = [*self.log[1 - LOG_LENGTH :], answer.decode(errors="replace")]
             elif kind == WANT_CARD:
-                self._send(_pack(self.library.card(int.from_bytes(answer, "little"))))
+                self._send(pack_card(self.library.card(int.from_bytes(answer, "little"))))
             elif kind == WANT_SCRIPT:
                 self._send(self.library.script(answer.decode()) or b"")
 
     def close(self) -> None:
         """Let the process end."""
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        self._process.wait()
+        self.process.wait()
 
     def _send(self, *parts: bytes) -> None:
-        pipe, content = self._process.stdin, b"".join(parts)
+        pipe, content = self.process.stdin, b"".join(parts)
         assert pipe
         try:
             pipe.write(len(content).to_bytes(4, "little") + content)
@@ -85,7 +106,7 @@ class NodeCore:
             raise self._gone() from error
 
     def _receive(self) -> tuple[int, bytes]:
-        pipe = self._process.stdout
+        pipe = self.process.stdout
         assert pipe
         length = pipe.read(4)
         frame = pipe.read(int.from_bytes(length, "little")) if len(length) == 4 else b""
@@ -94,7 +115,7 @@ class NodeCore:
         return frame[0], frame[1:]
 
     def _gone(self) -> LudusError:
-        code = self._process.poll()
+        code = self.process.poll()
         return LudusError(f"the Node process of the core has ended (exit code {code}); open the pool again")
 
 
@@ -102,19 +123,26 @@ class NodeDuel:
     """One duel inside the Node process."""
 
     def __init__(self, core: NodeCore, number: bytes) -> None:
-        self._core, self._number = core, number
+        self._core, self.number = core, number
 
     def run(self, response: bytes = b"") -> Told:
-        answer = self._core.ask(RUN, self._number, WANTED, response)
-        parts, at = list[bytes](), 1
-        for _ in range(1 + len(PLACES)):
-            end = at + 4 + int.from_bytes(answer[at : at + 4], "little")
-            parts.append(answer[at + 4 : end])
-            at = end
-        return Told(answer[0] == 1, parts[0], parts[1:])
+        return self._told(ANSWER.pack(self.number, len(response)) + response)
+
+    def look(self) -> Told:
+        return self._told(ANSWER.pack(self.number, LOOK_ONLY))
 
     def close(self) -> None:
-        self._core.ask(CLOSE, self._number)
+        self._core.ask(CLOSE, self.number)
+
+    def _told(self, asked: bytes) -> Told:
+        answer = self._core.ask(RUN, bytes([WHOLE]), asked)
+        end = 5 + int.from_bytes(answer[1:5], "little")
+        told, places, at = answer[5:end], list[bytes](), end + 1
+        for _ in PLACES:
+            end = at + 6 + int.from_bytes(answer[at + 2 : at + 6], "little")
+            places.append(answer[at + 6 : end])
+            at = end
+        return Told(answer[0] == 1, told, places)
 
 
 def find_package(folder: str | os.PathLike[str] | None = None) -> pathlib.Path:
@@ -138,7 +166,7 @@ def _node() -> str:
     return node
 
 
-def _pack(card: CardData | None) -> bytes:
+def pack_card(card: CardData | None) -> bytes:
     """A card as core.mjs takes it: numbers, then its sets and a zero; nothing where there is no such card."""
     if card is None:
         return b""

@@ -46,14 +46,23 @@ def play_again(core: Core, replay: Yrp) -> RealDuel:
     return duel
 
 
-def keep(folder: str, setup: Setup, duel: RealDuel) -> pathlib.Path:
-    """Write the replay of a duel into a folder, under the next number."""
-    home = pathlib.Path(folder)
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LudusError(f"keep={folder} will not do: {error.strerror or error}; name a folder for replays") from None
-    number = 1 + max((int(path.stem[5:]) for path in home.glob("duel-*.yrp") if path.stem[5:].isdigit()), default=0)
-    path = home / f"duel-{number:06d}.yrp"
-    yrp.write_yrp(replay_of(setup, duel.answers), path)
-    return path
+class Keeper:
+    """Writes the replays of duels into a folder, numbered on from the last one that is there."""
+
+    def __init__(self, folder: str) -> None:
+        self._home = pathlib.Path(folder)
+        try:
+            self._home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LudusError(
+                f"keep={folder} will not do: {error.strerror or error}; name a folder for replays"
+            ) from None
+        numbers = (path.stem[5:] for path in self._home.glob("duel-*.yrp"))
+        self._last = max((int(number) for number in numbers if number.isdigit()), default=0)
+
+    def keep(self, setup: Setup, answers: list[bytes]) -> pathlib.Path:
+        """Write one duel under the next number."""
+        self._last += 1
+        path = self._home / f"duel-{self._last:06d}.yrp"
+        yrp.write_yrp(replay_of(setup, answers), path)
+        return path

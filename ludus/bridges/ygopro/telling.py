@@ -6,7 +6,7 @@ from typing import Any
 
 from ludus.bridges.ygopro.choices import FINISH, TURN_PAGE, Choice
 from ludus.bridges.ygopro.core import BANISHED, DECK, EXTRA, GRAVE, HAND, MZONE, SZONE
-from ludus.bridges.ygopro.dueling import RealDuel
+from ludus.bridges.ygopro.dueling import Standing
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.queries import Seen
 
@@ -49,7 +49,7 @@ PILES = {
 FACE_DOWN = 10
 
 
-def describe(duel: RealDuel, library: Files, player: int, seats: tuple[int, int], choice: Choice | None) -> str:
+def describe(duel: Standing, library: Files, player: int, seats: tuple[int, int], choice: Choice | None) -> str:
     """The position as a player sees it, and the options on the page."""
     lines = [f"turn {duel.turn}, {PHASES.get(duel.phase, 'before the first turn')}"]
     for who in (1 - player, player):
@@ -85,7 +85,7 @@ def _of_cards(library: Files, option: list[Any]) -> str:
     return f"{command} {library.name(option[4])}" if len(option) > 4 else command
 
 
-def _side(duel: RealDuel, library: Files, player: int, name: str, mine: bool) -> list[str]:
+def _side(duel: Standing, library: Files, player: int, name: str, mine: bool) -> list[str]:
     cards = duel.cards()
 
     def listed(where: int) -> str:

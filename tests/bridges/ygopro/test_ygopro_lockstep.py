@@ -11,7 +11,7 @@ from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
 from ludus.bridges.ygopro.messages import Question
 from ludus.bridges.ygopro.observing import OBSERVATION as THEIRS
-from ludus.bridges.ygopro.observing import Eyes, Memory, View
+from ludus.bridges.ygopro.observing import Eyes
 from ludus.games.duel import OBSERVATION as OURS
 from ludus.games.duel import observing
 from ludus.words import kernel
@@ -114,8 +114,7 @@ class Seeing(Ours):
         player = int(self.duel.state["asked"])
         ours, theirs = new_rows(1, OURS), {name: np.zeros((1, *THEIRS[name].shape), np.uint8) for name in THEIRS.names}
         see_as(self.duel.rows, player, ours)
-        view = View(self.real, player, self.eyes.look(self.real, player), [[0] * 12], Memory())
-        self.eyes.write(view, theirs, 0)
+        self.eyes.write(self.eyes.table_of(self.real, player), theirs)
         told = f"decision {self.seen}"
         np.testing.assert_array_equal(ours["global_"], theirs["global_"], err_msg=told)
         np.testing.assert_array_equal(in_order(ours["cards_"][0]), in_order(theirs["cards_"][0]), err_msg=told)

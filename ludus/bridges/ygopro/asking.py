@@ -1,0 +1,454 @@
+"""What the core says, from its bytes into a table: the few events that an observation needs, and the options of a
+question as rows, with the answer that each of them stands for; compiled.
+
+`messages` reads the same questions for people and for other engines. Options have the same order in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ludus.bridges.ygopro import features, messages
+from ludus.bridges.ygopro.seeing import (
+    POSITION_IDS,
+    find,
+    is_known,
+    note,
+    place_of,
+    see_cards,
+    see_history,
+    see_numbers,
+    short,
+    take_place,
+    take_points,
+    word,
+)  # fmt: skip
+from ludus.bridges.ygopro.table import MOST_BYTES, MOST_CARDS, MOST_OPTIONS, MOST_TOLD
+from ludus.words import kernel, rule
+
+RETRY, BATTLE, IDLE, EFFECT_YESNO, YESNO, OPTION, CARD, CHAIN, PLACE, POSITION, TRIBUTE, COUNTER, SUM = (
+    1, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 22, 23,
+)  # fmt: skip
+DISABLE_FIELD, UNSELECT, HAND_SIGN, RACE, ATTRIBUTE, ANNOUNCE_CARD, NUMBER = 24, 26, 132, 140, 141, 142, 143
+NEW_TURN, NEW_PHASE, DAMAGE_STEP_START, DAMAGE_STEP_END, CONFIRM_CARDS, WIN = (
+    messages.NEW_TURN, messages.NEW_PHASE, messages.DAMAGE_STEP_START, messages.DAMAGE_STEP_END,
+    messages.CONFIRM_CARDS, messages.WIN,
+)  # fmt: skip
+IS_QUESTION = np.array([kind in messages.QUESTIONS for kind in range(256)])
+MESSAGE_IDS = np.zeros(256, np.int64)
+for _kind, _name in messages.NAMES.items():
+    MESSAGE_IDS[_kind] = features.MESSAGE_IDS.get(_name, 0)
+AS_WORD, AS_PICK, AS_PLACE = range(3)
+"""how an answer is written: one number, the one card that is picked, or a zone"""
+MOST_REPLY = 12
+IDLE_ACTS = (features.SUMMON, features.SPECIAL_SUMMON, features.REPOSITION, features.SUMMON_DOWN, features.SET)
+SYSTEM_IDS = np.full(2048, features.OTHER_TEXT)
+for _text, _number in features.SYSTEM_IDS.items():
+    SYSTEM_IDS[_text] = _number
+OVERLAY, MZONE, SZONE = messages.OVERLAY, messages.MZONE, messages.SZONE
+COLUMNS = features.ACTION_COLUMNS
+SPEC, ID_HIGH, ID_LOW, ACT, FINISH, EFFECT = (
+    features.SPEC, features.ID_HIGH, features.ID_LOW, features.ACT, features.FINISH, features.EFFECT,
+)  # fmt: skip
+MESSAGE_COLUMN, PHASE_COLUMN, POSITION_COLUMN, NUMBER_COLUMN, PLACE_COLUMN, ATTRIBUTE_COLUMN = (
+    features.MESSAGE, features.PHASE, features.POSITION, features.NUMBER, features.PLACE, features.ATTRIBUTE,
+)  # fmt: skip
+FIRST_RACE, MOST_NUMBER, PLAIN_TEXT, OTHER_TEXT = (
+    features.FIRST_RACE, features.MOST_NUMBER, features.PLAIN_TEXT, features.OTHER_TEXT,
+)  # fmt: skip
+MOST_OWN_TEXT = features.MOST_OWN_TEXTS - 1
+
+
+@kernel
+def absorb(tables: Any, which: Any, first: Any, data: Any, printed: Any) -> Any:
+    """Take in what duels have told, one after another, up to the end of the bytes; how many there were.
+
+    Each is u8 over, u32 and the messages, u8 how many places, and for each u8 player, u8 location (0 is the field as a
+    whole), u32 and the bytes of the core.
+    """
+    at = 0
+    count = 0
+    while at < len(data):
+        table = tables[which[first + count]]
+        table.over = data[at]
+        size = word(data, at + 1)
+        hear(table, data, at + 5, at + 5 + size)
+        at += 5 + size
+        places = data[at]
+        at += 1
+        for _ in range(places):
+            size = word(data, at + 2)
+            take_look(table, data[at], data[at + 1], data, at + 6, at + 6 + size, printed)
+            at += 6 + size
+        if table.kind:
+            offer(table, printed)
+        count += 1
+    return count
+
+
+@rule
+def take_look(table, player, location, data, at, end, printed):
+    if location == 0:
+        take_points(table, data, at)
+    else:
+        take_place(table, player, place_of(location), data, at, end, printed)
+
+
+@rule
+def hear(table, data, at, end):
+    """All messages: what they change, and the last question among them."""
+    table.kind = 0
+    player = table.player
+    asked = 0
+    while at < end:
+        size = word(data, at)
+        at += 4
+        kind = data[at]
+        if kind == NEW_TURN:
+            table.turn += 1
+            table.turn_player = data[at + 1]
+        elif kind == NEW_PHASE:
+            table.phase = short(data, at + 1)
+        elif kind in (DAMAGE_STEP_START, DAMAGE_STEP_END):
+            table.damage_step = kind == DAMAGE_STEP_START
+        elif kind == WIN:
+            table.winner = data[at + 1]
+            table.over = 1
+        elif kind == CONFIRM_CARDS:
+            hear_shown(table, data, at + 1)
+        elif IS_QUESTION[kind]:
+            table.kind = kind
+            player = data[at + 1]
+            asked = at
+            table.question_length = size
+        at += size
+    if table.over:
+        table.kind = 0
+    elif table.kind:
+        table.player = player
+        for k in range(min(table.question_length, MOST_BYTES)):
+            table.question[k] = data[asked + k]
+
+
+@rule
+def hear_shown(table, data, at):
+    """Cards that are shown to a player until the next question."""
+    for k in range(word(data, at + 1)):
+        card = at + 5 + 10 * k
+        if table.shown_count < MOST_CARDS:
+            shown = table.shown[table.shown_count]
+            shown[0] = data[at]
+            shown[1] = data[card + 4]
+            shown[2] = data[card + 5]
+            shown[3] = data[card + 6]
+            table.shown_count += 1
+
+
+@rule
+def offer(table, printed):
+    """The options of the question; it is simple where one of them is the whole answer, and all fit on a page."""
+    kind = table.kind
+    told = table.question
+    table.option_count = 0
+    table.reply_form = AS_WORD
+    one_pick = True
+    if kind == IDLE:
+        offer_idle(table, told, printed)
+    elif kind == BATTLE:
+        offer_battle(table, told, printed)
+    elif kind == CHAIN:
+        offer_chain(table, told, printed)
+    elif kind in (EFFECT_YESNO, YESNO):
+        offer_yes(table, told, printed)
+    elif kind in (CARD, TRIBUTE):
+        one_pick = word(told, 3) == 1 and word(told, 7) == 1
+        table.reply_form = AS_PICK
+        offer_cards(table, told, 11, 14 if kind == CARD else 11, printed)
+    elif kind == SUM:
+        one_pick = False
+        offer_cards(table, told, 19 + 18 * word(told, 15), 18, printed)
+    elif kind == UNSELECT:
+        one_pick = False
+        offer_unselect(table, told, printed)
+    elif kind == COUNTER:
+        one_pick = False
+        offer_cards(table, told, 6, 9, printed)
+    elif kind in (PLACE, DISABLE_FIELD):
+        one_pick = told[2] == 1
+        table.reply_form = AS_PLACE
+        offer_places(table, told)
+    elif kind in (RACE, ATTRIBUTE):
+        one_pick = False
+        offer_bits(table, told)
+    elif kind == ANNOUNCE_CARD:
+        one_pick = False
+    else:
+        offer_values(table, told, printed)
+    table.is_simple = one_pick and 0 < table.option_count <= MOST_OPTIONS and table.question_length <= MOST_BYTES
+
+
+@rule
+def add(table, reply):
+    """One more option, of which nothing is said yet but the question; its row."""
+    at = min(table.option_count, MOST_TOLD - 1)
+    row = table.options[at]
+    for column in range(COLUMNS):
+        row[column] = 0
+    row[MESSAGE_COLUMN] = MESSAGE_IDS[table.kind]
+    table.replies[at] = reply
+    table.option_count += 1
+    return row
+
+
+@rule
+def name_card(row, code, printed):
+    """Which card an option is about."""
+    index = find(printed.codes, code)
+    if code and index >= 0:
+        row[ID_HIGH] = printed.numbers[index] >> 8
+        row[ID_LOW] = printed.numbers[index] & 255
+
+
+@rule
+def point_at(table, row, controller, location, sequence, below, code, printed):
+    """Where a card stands among the cards, and which it is, if the player knows it."""
+    viewer = table.player
+    place = place_of(location)
+    wanted = below + 1 if location & OVERLAY else 0
+    start = 0
+    if controller != viewer:
+        for other in range(7):
+            start += table.lines[viewer, other]
+    for other in range(place):
+        start += table.lines[controller, other]
+    if place >= 0 and controller < 2:
+        for line in range(table.lines[controller, place]):
+            if table.sequence[controller, place, line] == sequence and table.below[controller, place, line] == wanted:
+                row[SPEC] = start + line + 1 if start + line < MOST_CARDS else 0
+                if is_known(table, viewer, controller, place, line):
+                    name_card(row, code, printed)
+                return
+    name_card(row, code, printed)
+
+
+@rule
+def text_id(told, at):
+    """A text of a card by its number there, one of the system by its place in the list."""
+    low = word(told, at)
+    number = low & 0xFFFFF
+    if low >> 20 or word(told, at + 4):
+        return 2 + min(number, MOST_OWN_TEXT)
+    if number == 0:
+        return PLAIN_TEXT
+    return SYSTEM_IDS[number] if number < len(SYSTEM_IDS) else OTHER_TEXT
+
+
+@rule
+def text_code(told, at):
+    """The card that a text belongs to."""
+    return (word(told, at) | word(told, at + 4) << 32) >> 20
+
+
+@rule
+def offer_idle(table, told, printed):
+    at = 2
+    for group in range(5):
+        size = 7 if group == 2 else 10
+        count = word(told, at)
+        at += 4
+        for number in range(count):
+            row = add(table, group | number << 16)
+            row[ACT] = IDLE_ACTS[group]
+            sequence = np.int64(told[at + 6]) if group == 2 else word(told, at + 6)
+            point_at(table, row, told[at + 4], told[at + 5], sequence, 0, word(told, at), printed)
+            at += size
+    at = offer_effects(table, told, at, 5, printed)
+    for choice in range(2):
+        if told[at + choice]:
+            add(table, 6 + choice)[PHASE_COLUMN] = 1 + 2 * choice
+
+
+@rule
+def offer_effects(table, told, at, group, printed):
+    """Effects to activate; where they end."""
+    count = word(told, at)
+    at += 4
+    for number in range(count):
+        row = add(table, group | number << 16)
+        row[ACT] = features.ACTIVATE
+        row[EFFECT] = text_id(told, at + 10)
+        point_at(table, row, told[at + 4], told[at + 5], word(told, at + 6), 0, word(told, at), printed)
+        at += 19
+    return at
+
+
+@rule
+def offer_battle(table, told, printed):
+    at = offer_effects(table, told, 2, 0, printed)
+    count = word(told, at)
+    at += 4
+    for number in range(count):
+        row = add(table, 1 | number << 16)
+        row[ACT] = features.DIRECT_ATTACK if told[at + 7] else features.ATTACK
+        point_at(table, row, told[at + 4], told[at + 5], told[at + 6], 0, word(told, at), printed)
+        at += 8
+    for choice in range(2):
+        if told[at + choice]:
+            add(table, 2 + choice)[PHASE_COLUMN] = 2 + choice
+
+
+@rule
+def offer_chain(table, told, printed):
+    at = 16
+    for number in range(word(told, 12)):
+        row = add(table, number)
+        row[ACT] = features.ACTIVATE
+        row[EFFECT] = text_id(told, at + 14)
+        point_located(table, row, told, at, printed)
+        at += 23
+    if not told[3]:
+        add(table, -1)[ACT] = features.CANCEL
+
+
+@rule
+def point_located(table, row, told, at, printed):
+    below = word(told, at + 10)
+    point_at(table, row, told[at + 4], told[at + 5], word(told, at + 6), below, word(told, at), printed)
+
+
+@rule
+def offer_yes(table, told, printed):
+    """Yes comes first."""
+    row = add(table, 1)
+    row[ACT] = features.ACTIVATE
+    if table.kind == EFFECT_YESNO:
+        row[EFFECT] = text_id(told, 16)
+        point_located(table, row, told, 2, printed)
+    else:
+        row[EFFECT] = text_id(told, 2)
+        name_card(row, text_code(told, 2), printed)
+    add(table, 0)[ACT] = features.CANCEL
+
+
+@rule
+def offer_cards(table, told, at, size, printed):
+    """Cards to pick from: the answer names them by their number."""
+    count = word(told, at)
+    at += 4
+    for number in range(count):
+        row = add(table, number)
+        if size == 14:
+            point_located(table, row, told, at, printed)
+        else:
+            sequence = told[at + 6] if size == 9 else word(told, at + 6)
+            point_at(table, row, told[at + 4], told[at + 5] & 127, sequence, 0, word(told, at), printed)
+        at += size
+
+
+@rule
+def offer_unselect(table, told, printed):
+    at = 12
+    for _ in range(2):
+        count = word(told, at)
+        at += 4
+        for _ in range(count):
+            point_located(table, add(table, 0), told, at, printed)
+            at += 14
+    if told[2]:
+        add(table, 0)[FINISH] = 1
+    elif told[3]:
+        add(table, 0)[ACT] = features.CANCEL
+
+
+@rule
+def offer_places(table, told):
+    """Zones that are free: eight for monsters, of which the last is none, and eight for spells, of each player."""
+    player = table.player
+    taken = word(told, 3)
+    for bit in range(32):
+        zone = bit & 7
+        spells = bit >> 3 & 1
+        if taken >> bit & 1 == 0 and (spells or zone < 7):
+            other = bit >> 4
+            who = np.int64(1 - player if other else player)
+            row = add(table, who | (SZONE if spells else MZONE) << 8 | zone << 16)
+            row[PLACE_COLUMN] = 1 + zone + 7 * spells + 15 * other
+
+
+@rule
+def offer_bits(table, told):
+    """Types or attributes."""
+    size = 8 if table.kind == RACE else 4
+    for bit in range(8 * size):
+        if told[3 + bit // 8] >> (bit & 7) & 1:
+            row = add(table, 0)
+            if table.kind == RACE:
+                row[EFFECT] = FIRST_RACE + bit
+            else:
+                row[ATTRIBUTE_COLUMN] = bit + 1
+
+
+@rule
+def offer_values(table, told, printed):
+    """Positions, texts, numbers and signs."""
+    if table.kind == POSITION:
+        for bit in range(4):
+            if told[6] >> bit & 1:
+                row = add(table, 1 << bit)
+                row[POSITION_COLUMN] = POSITION_IDS[1 << bit]
+                name_card(row, word(told, 2), printed)
+    elif table.kind == OPTION:
+        for number in range(told[2]):
+            row = add(table, number)
+            row[EFFECT] = text_id(told, 3 + 8 * number)
+            name_card(row, text_code(told, 3 + 8 * number), printed)
+    elif table.kind == NUMBER:
+        for number in range(told[2]):
+            add(table, number)[NUMBER_COLUMN] = min(word(told, 3 + 8 * number), MOST_NUMBER)
+    elif table.kind == HAND_SIGN:
+        for sign in range(1, 4):
+            add(table, sign)[NUMBER_COLUMN] = sign
+
+
+@rule
+def write_reply(table, action, out):
+    """The bytes that answer a simple question; how many they are."""
+    reply = table.replies[action]
+    size = 12 if table.reply_form == AS_PICK else 3 if table.reply_form == AS_PLACE else 4
+    for k in range(size):
+        out[k] = 0
+    first = 0
+    if table.reply_form == AS_PICK:
+        out[4] = 1
+        first = 8
+    for k in range(first, min(first + 4, size)):
+        out[k] = reply >> 8 * (k - first) & 255
+    return size
+
+
+@kernel
+def show(
+    tables: Any, all_seeing: Any, cards: Any, numbers: Any, actions: Any, history: Any, mask: Any
+) -> None:  # fmt: skip
+    """What the player of every table sees; options only of simple questions."""
+    for row in range(len(tables)):
+        table = tables[row]
+        see_cards(table, table.player, all_seeing, cards[row], mask[row])
+        see_numbers(table, table.player, table.over, numbers[row])
+        see_history(table, table.player, history[row])
+        count = table.option_count if table.is_simple and table.kind else 0
+        for action in range(MOST_OPTIONS):
+            for column in range(COLUMNS):
+                actions[row, action, column] = table.options[action, column] if action < count else 0
+
+
+@kernel
+def take(tables: Any, idle: Any, chosen: Any, actions: Any, replies: Any, sizes: Any) -> None:
+    """Remember what was chosen, and write what answers simple questions."""
+    for row in range(len(tables)):
+        if not idle[row]:
+            table = tables[row]
+            note(table, actions[row, chosen[row]])
+            sizes[row] = write_reply(table, chosen[row], replies[row])

@@ -1,0 +1,219 @@
+"""A core in this process, driven without Python between the calls: answer, process, look, take it all in; compiled."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from ludus.bridges.ygopro import looking
+from ludus.bridges.ygopro.asking import hear, offer
+from ludus.bridges.ygopro.core import LOCATIONS
+from ludus.bridges.ygopro.seeing import HAND, take_place, take_points, word
+from ludus.types import Array
+from ludus.words import kernel, rule
+from ludus.words.cache import plain_python
+
+PROCESS, GET_MESSAGE, SET_RESPONSE, QUERY_LOCATION, QUERY_FIELD = range(5)
+"""the functions that are called, in the order of their addresses"""
+CALLED = ("OCG_DuelProcess", "OCG_DuelGetMessage", "OCG_DuelSetResponse", "OCG_DuelQueryLocation", "OCG_DuelQueryField")
+ENDED, AWAITING = 0, 1
+LENGTH, PASS, INFO, SCRATCH = 0, 1, 2, 5
+"""where in the scratch of 64-bit words the core writes lengths, and reads a pass and what is asked of a place"""
+CHANGES = np.frombuffer(looking.CHANGES, np.uint8)
+TURNING = looking.TURNING
+MOVE, DRAW, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END = (
+    looking.MOVE, looking.DRAW, looking.CHAIN_SOLVING, looking.CHAIN_SOLVED, looking.CHAIN_END,
+)  # fmt: skip
+ALL, FIELD, CHANGING, EVERYTHING, POINTS, NOTHING = (
+    looking.ALL, looking.FIELD, looking.CHANGING, looking.EVERYTHING, looking.POINTS, looking.NOTHING,
+)  # fmt: skip
+WANTED = np.array([wanted for wanted, _ in looking.ASKED])
+HIDDEN = np.array([hidden for _, hidden in looking.ASKED])
+LOCATION_BITS = np.array(LOCATIONS)
+SELECT_CHAIN = 16
+
+
+class Scratch(NamedTuple):
+    """Memory that the core reads and writes."""
+
+    address: int
+    words: Array
+
+
+if plain_python():
+
+    def call(address, first, second, third):
+        """What a C function of up to three arguments returns."""
+        return ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(int(address))(int(first), int(second), int(third))
+
+    def bytes_at(address, length):
+        """The bytes there, as an array that is valid until the core goes on."""
+        return np.ctypeslib.as_array(ctypes.cast(int(address), ctypes.POINTER(ctypes.c_uint8)), (int(length),))
+
+else:
+
+    @intrinsic
+    def call(typing, address, first, second, third):
+        """What a C function of up to three arguments returns."""
+
+        def generate(context, builder, signature, arguments):
+            word_type = context.get_value_type(types.int64)
+            function_type = cgutils.ir.FunctionType(word_type, [word_type] * 3)
+            function = builder.inttoptr(arguments[0], function_type.as_pointer())
+            return builder.call(function, arguments[1:])
+
+        return types.int64(types.int64, types.int64, types.int64, types.int64), generate
+
+    @intrinsic
+    def _pointer(typing, address):
+        def generate(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+        return types.voidptr(types.int64), generate
+
+    @rule
+    def bytes_at(address, length):
+        """The bytes there, as an array that is valid until the core goes on."""
+        return numba.carray(_pointer(address), (length,), np.uint8)
+
+
+@kernel
+def drive(
+    tables: Any, which: Any, duels: Any, functions: Any, answers: Any, sizes: Any, all_seeing: Any, has_effects: Any,
+    scratch: Any, printed: Any,
+) -> None:  # fmt: skip
+    """Answer in these duels one after another, and take in what they tell.
+
+    `answers` are the addresses of the bytes; `scratch` is its own address and the words there.
+    """
+    for k in range(len(which)):
+        table = tables[which[k]]
+        if sizes[k]:
+            call(functions[SET_RESPONSE], duels[k], answers[k], sizes[k])
+        proceed(table, duels[k], functions, has_effects, scratch)
+        look(table, duels[k], functions, all_seeing or table.shown_count > 0, scratch, printed)
+        if table.kind:
+            offer(table, printed)
+
+
+@rule
+def proceed(table, duel, functions, has_effects, scratch):
+    """Process until there is something to choose; a chain prompt that offers nothing is passed."""
+    while True:
+        status = call(functions[PROCESS], duel, 0, 0) & 0xFFFFFFFF
+        start = call(functions[GET_MESSAGE], duel, scratch.address, 0)
+        told = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
+        forget_by(table, told, has_effects)
+        viewer = table.player
+        hear(table, told, 0, len(told))
+        if status == ENDED:
+            table.over = 1
+            table.kind = 0
+        if table.over:
+            table.player = viewer
+            return
+        if status == AWAITING:
+            if not offers_nothing(told, newest(told)):
+                return
+            table.player = viewer
+            call(functions[SET_RESPONSE], duel, scratch.address + 8 * PASS, 4)
+
+
+@rule
+def newest(told):
+    """Where the last message begins."""
+    at = 0
+    start = 0
+    while at < len(told):
+        start = at + 4
+        at = start + word(told, at)
+    return start
+
+
+@rule
+def offers_nothing(told, at):
+    """A chain prompt without any option, which the core sends at every window."""
+    return len(told) > 0 and told[at] == SELECT_CHAIN and told[at + 3] == 0 and word(told, at + 12) == 0
+
+
+@rule
+def forget(table, bits):
+    table.stale |= bits
+    table.uncounted |= bits
+
+
+@rule
+def bit(player, location):
+    """Of a place, among those that are no longer known."""
+    for place in range(7):
+        if location & 127 == 1 << place:
+            return 1 << 7 * np.int64(player) + place
+    return 0
+
+
+@rule
+def forget_by(table, told, has_effects):
+    """What messages change; `looking` tells why."""
+    by_effects = CHANGING if has_effects else 0
+    at = 0
+    while at < len(told):
+        kind = told[at + 4]
+        if kind == MOVE:
+            forget(table, bit(told[at + 9], told[at + 10]) | bit(told[at + 19], told[at + 20]))
+        elif kind in TURNING:
+            forget(table, bit(told[at + 9], told[at + 10]))
+        elif kind == DRAW:
+            forget(table, bit(told[at + 5], 1) | bit(told[at + 5], 2))
+        elif kind == CHAIN_SOLVING:
+            table.resolving = 1
+        elif kind in (CHAIN_SOLVED, CHAIN_END):
+            table.resolving = 0
+        change = CHANGES[kind]
+        if change == EVERYTHING:
+            forget(table, ALL)
+        elif change != NOTHING:
+            forget(table, by_effects | FIELD if change == POINTS else by_effects)
+        at += 4 + word(told, at)
+    if table.resolving:
+        forget(table, CHANGING)
+
+
+@rule
+def look(table, duel, functions, all_seeing, scratch, printed):
+    """The places of which something new must be shown to the player who is asked."""
+    for number in range(14):
+        player = number // 7
+        place = number % 7
+        which = 1 << number
+        counts = not all_seeing and player != table.player and place <= HAND
+        if (table.uncounted if counts else table.stale) & which:
+            lines = query(table, duel, functions, player, place, HIDDEN if counts else WANTED, scratch, printed)
+            table.uncounted &= ~which
+            if counts and place == HAND and lines:
+                query(table, duel, functions, player, place, WANTED, scratch, printed)
+                counts = False
+            if not counts:
+                table.stale &= ~which
+    if table.stale & FIELD:
+        table.stale &= ~FIELD
+        start = call(functions[QUERY_FIELD], duel, scratch.address, 0)
+        take_points(table, bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF), 0)
+
+
+@rule
+def query(table, duel, functions, player, place, asked, scratch, printed):
+    """Take in one place; whether any card there is open."""
+    scratch.words[INFO] = asked[place] | player << 32
+    scratch.words[INFO + 1] = LOCATION_BITS[place]
+    start = call(functions[QUERY_LOCATION], duel, scratch.address, scratch.address + 8 * INFO)
+    told = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
+    take_place(table, player, place, told, 0, len(told), printed)
+    opened = 0
+    for line in range(table.lines[player, place]):
+        opened += table.is_open[player, place, line]
+    return opened > 0

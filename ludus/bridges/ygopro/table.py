@@ -1,0 +1,73 @@
+"""What is kept of one duel between two questions, as a flat record that compiled rules read and write.
+
+A card is kept as the row that its owner would see; what the other player may know of it is decided when it is shown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ludus.bridges.ygopro import features
+from ludus.bridges.ygopro.core import CardData
+from ludus.bridges.ygopro.looking import ALL
+from ludus.types import Array
+from ludus.words import i16, i32, i64, record, u8
+from ludus.words.rows import new_rows
+
+MOST_CARDS, MOST_HISTORY, MOST_OPTIONS = 160, 32, 24
+"""as many as an observation shows"""
+MOST_TOLD, MOST_BYTES = 256, 8192
+"""options of one question, and the bytes that ask it"""
+PLACES = 7
+NOBODY_YET = 255
+TABLE = record(
+    turn=i32, turn_player=u8, phase=i32, damage_step=u8, winner=u8, points=(i32, 2), over=u8,
+    lines=(i16, (2, PLACES)), cards=(i16, (2, PLACES)), order=(i64, MOST_CARDS),
+    rows=(u8, (2, PLACES, MOST_CARDS, features.CARD_COLUMNS)), sequence=(u8, (2, PLACES, MOST_CARDS)),
+    below=(u8, (2, PLACES, MOST_CARDS)), is_open=(u8, (2, PLACES, MOST_CARDS)),
+    shown=(u8, (MOST_CARDS, 4)), shown_count=i32, stale=i32, uncounted=i32, resolving=u8,
+    player=u8, kind=u8, question=(u8, MOST_BYTES), question_length=i32,
+    options=(u8, (MOST_TOLD, features.ACTION_COLUMNS)), option_count=i32, is_simple=u8,
+    replies=(i32, MOST_TOLD), reply_form=u8,
+    history=(u8, (2, MOST_HISTORY, features.HISTORY_COLUMNS)), history_turn=(i32, (2, MOST_HISTORY)),
+)  # fmt: skip
+
+
+class Cards(Protocol):
+    """What is known of cards: `library.Files`."""
+
+    @property
+    def numbers(self) -> dict[int, int]: ...
+    def card(self, code: int) -> CardData | None: ...
+
+
+class Printed(NamedTuple):
+    """Every card as it is printed, for rules to look up."""
+
+    codes: Array
+    """[cards] in order"""
+    numbers: Array
+    """[cards] in observations"""
+    rows: Array
+    """[cards, columns]"""
+
+
+def printed(cards: Cards) -> Printed:
+    """The rows of all cards that there are."""
+    codes = sorted(cards.numbers)
+    rows = [features.printed_row(cards.card(code), cards.numbers[code]) for code in codes]
+    shape = (len(codes), features.CARD_COLUMNS)
+    return Printed(
+        np.array(codes, np.int64), np.array([cards.numbers[code] for code in codes], np.int64),
+        np.array(rows, np.uint8).reshape(shape),
+    )  # fmt: skip
+
+
+def new_tables(count: int) -> Array:
+    """Tables at which no duel has begun."""
+    tables = new_rows(count, TABLE)
+    tables["winner"] = NOBODY_YET
+    tables["stale"] = tables["uncounted"] = ALL
+    return tables
