@@ -1,10 +1,12 @@
-"""The trained agents that come with ludus: small, found by the word `trained`, and able to play."""
+"""The trained agents that come with ludus: small, found by the words `trained` and `dreamer`, and able to play."""
 
 import pkgutil
 
+import numpy as np
 import pytest
 
 from ludus import agents, checkpoint, evaluate, games
+from ludus.bench.world_model import TRACKS, count_lapped
 from ludus.pool import Pool
 from ludus.types import LudusError
 
@@ -21,12 +23,13 @@ def bundled():
 
 
 def test_every_game_has_one():
-    assert set(BARS) == set(bundled()) == {path.name for path in agents.SHIPPED.iterdir() if path.is_dir()}
+    assert set(BARS) == set(bundled())
+    assert {path.name for path in agents.SHIPPED.iterdir() if path.is_dir()} == {*BARS, "car.dreamer"}
 
 
-@pytest.mark.parametrize("name", bundled())
-def test_it_is_small_and_fits_the_game(name):
-    folder = agents.shipped(name)
+@pytest.mark.parametrize(("name", "kind"), [*((name, "trained") for name in bundled()), ("car", "dreamer")])
+def test_it_is_small_and_fits_the_game(name, kind):
+    folder = agents.shipped(name, kind)
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "params.safetensors"]
     assert sum(path.stat().st_size for path in folder.iterdir()) < LARGEST
     stored = checkpoint.load(folder)
@@ -47,6 +50,28 @@ def test_it_plays(name):
     assert got > BARS[name]
 
 
+@pytest.fixture(scope="module")
+def dreamer():
+    return agents.load("dreamer", "car")
+
+
+def test_the_dreamer_laps_tracks_that_it_has_never_seen(dreamer):
+    assert count_lapped(dreamer, dreamer.params) == len(TRACKS)
+
+
+def test_the_dreamer_knows_what_comes(dreamer):
+    """Five steps of its own driving, better foretold than by saying that all stays as it is."""
+    pool = Pool("car", 16, 5, threads=1)
+    for moment in range(60):
+        pool.advance(dreamer.act(dreamer.params, (), pool.step, moment)[0].action)
+    before, dream = pool.step.observation["sensors"].copy(), dreamer.agent.imagine(dreamer.params, pool.step, 5)
+    for moment in range(5):
+        pool.advance(dreamer.act(dreamer.params, (), pool.step, moment)[0].action)
+    after = pool.step.observation["sensors"]
+    assert dream.observations.shape == (6, 16, 6) and dream.actions.shape == (5, 16, 2)
+    assert np.square(dream.observations[-1] - after).mean() < np.square(before - after).mean()
+
+
 def test_it_plays_the_same_game_with_other_parameters():
     agent = agents.load("trained", "car(track=7, obstacles=2)")
     pool = Pool("car(track=7, obstacles=2)", 2, 1, threads=1)
@@ -62,3 +87,5 @@ def test_a_game_without_one_says_so():
     assert agents.shipped("gymnasium:CartPole-v1") is None and agents.shipped("pig") is None
     with pytest.raises(LudusError, match="no trained agent comes with ludus for pig; make one: ludus train pig"):
         agents.load("trained", "pig")
+    with pytest.raises(LudusError, match=r"for pig; make one: ludus train pig --algorithm world_model$"):
+        agents.load("dreamer", "pig")
