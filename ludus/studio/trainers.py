@@ -27,7 +27,7 @@ LARGEST_LOG, KEPT_LOG = 2**20, 2**16
 """bytes at which a log is cut, and that are left of it"""
 PATIENCE = 20.0
 """seconds after which a second stop is meant as one"""
-NICENESS = 10
+NICENESS = 5
 """by how much a trainer gives way to whoever watches or plays on the same cores; alone it is as fast as ever"""
 NOTES = "notes.json"
 
