@@ -78,7 +78,26 @@ def test_a_broken_checkpoint_is_told_in_a_sentence(page, studio, open_page):
     open_page.forgiven = True  # the browser logs the refusal as an error of its own
 
 
-def test_runs_can_be_compared_named_and_deleted(page, studio, open_page):
+def test_a_run_is_named_and_its_curves_taken_along(page, studio):
+    name = start(page, studio, "tictactoe", "q_learning", Steps="1000000")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="Title and tags").click()
+    dialog.get_by_label("Title").fill("Second try")
+    dialog.get_by_label("Tags").fill("baseline, quick")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Second try")
+    expect(page.locator("main .tag")).to_have_text(["baseline", "quick"])
+    chart = page.get_by_role("img", name=re.compile("^Chart of Score"))
+    over_steps = chart.get_attribute("aria-label")
+    page.get_by_label("Over").select_option("time")
+    expect(chart).not_to_have_attribute("aria-label", over_steps)
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="CSV").click()
+    assert taken.value.path().read_text().startswith("step")
+
+
+def test_runs_can_be_compared_and_deleted(page, studio, open_page):
     names = [start(page, studio, "tictactoe", "q_learning", Steps="1000000", Seed=seed) for seed in ("1", "2")]
     for name in names:
         studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
