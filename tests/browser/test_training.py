@@ -78,7 +78,7 @@ def test_a_broken_checkpoint_is_told_in_a_sentence(page, studio, open_page):
     open_page.forgiven = True  # the browser logs the refusal as an error of its own
 
 
-def test_a_run_is_named_and_its_curves_taken_along(page, studio):
+def test_a_run_is_named_judged_and_its_curves_taken_along(page, studio):
     name = start(page, studio, "tictactoe", "q_learning", Steps="1000000")
     studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
     dialog = page.get_by_role("dialog")
@@ -88,6 +88,9 @@ def test_a_run_is_named_and_its_curves_taken_along(page, studio):
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Second try")
     expect(page.locator("main .tag")).to_have_text(["baseline", "quick"])
+    page.get_by_role("button", name="Evaluate").click()
+    dialog.get_by_role("button", name="Evaluate").click()
+    page.get_by_text(re.compile(rf"{name} scores .* in 400 games", re.IGNORECASE)).wait_for()
     chart = page.get_by_role("img", name=re.compile("^Chart of Score"))
     over_steps = chart.get_attribute("aria-label")
     page.get_by_label("Over").select_option("time")
