@@ -5,27 +5,22 @@ python benchmarks/soak_balatro.py --decisions 1000000
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-
-os.environ["NUMBA_BOUNDSCHECK"] = "1"  # before anything is compiled
-
 import numpy as np
 import tyro
+from soaking import Progress, play
 
 from ludus.games.balatro.state import MOST_CARDS, MOST_CONSUMABLES, MOST_IN_HAND, MOST_JOKERS
 from ludus.games.balatro.tables import decks
 from ludus.pool import Pool
-from ludus.words import PLAYING
 
 ROWS, CHUNK = 128, 200
 WAYS = ("actions=direct", "actions=all", "actions=direct, scale=0.001, endless=yes", "actions=all, scale=0.0001")
 """how it is played; in the long games much more happens"""
 
 
-def complaint(states: np.ndarray) -> str:
+def complaint(pool: Pool) -> str:
     """What does not add up in some games, or nothing."""
+    states = pool.states
     for field, most in {"card_count": MOST_CARDS, "hand_count": MOST_IN_HAND, "joker_count": MOST_JOKERS,
                         "consumable_count": MOST_CONSUMABLES}.items():  # fmt: skip
         if not ((states[field] >= 0) & (states[field] <= most)).all():
@@ -41,21 +36,6 @@ def complaint(states: np.ndarray) -> str:
     return ""
 
 
-def play(name: str, decisions: int, seed: int) -> int:
-    """Play so many decisions at least; how many it were."""
-    done = 0
-    pool = Pool(name, ROWS, seed=seed)
-    while done < decisions:
-        done += pool.play_randomly(CHUNK)
-        playing = pool.states["status"] == PLAYING
-        if not pool.step.mask[playing].any(axis=1).all():
-            sys.exit(f"{name}: a mask is empty")
-        if wrong := complaint(pool.states):
-            sys.exit(f"{name}: {wrong}")
-    pool.close()
-    return done
-
-
 def main(
     decisions: int = 1_000_000, only_decks: tuple[str, ...] = decks.NAMES, only_stakes: tuple[str, ...] = decks.STAKES
 ) -> None:
@@ -66,15 +46,14 @@ def main(
         only_decks: Which decks.
         only_stakes: Which stakes.
     """
-    started, total = time.perf_counter(), 0
     pairs = [(deck, stake) for deck in only_decks for stake in only_stakes]
-    for number, (deck, stake) in enumerate(pairs, start=1):
+    progress = Progress(len(pairs))
+    for deck, stake in pairs:
+        made = 0
         for seed, way in enumerate(WAYS):
-            total += play(f"balatro(deck={deck}, stake={stake}, {way})", decisions // len(WAYS), seed)
-        seconds = time.perf_counter() - started
-        print(
-            f"{number} of {len(pairs)}: {deck}, {stake}; {total / 1e6:.1f} M decisions in {seconds:.0f} s", flush=True
-        )
+            name = f"balatro(deck={deck}, stake={stake}, {way})"
+            made += play(name, decisions // len(WAYS), seed, complaint, ROWS, CHUNK)
+        progress.tell(f"{deck}, {stake}", made)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,48 @@
+"""What the soaks of the large games share: random play with bounds checks that stops at the first thing wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+os.environ["NUMBA_BOUNDSCHECK"] = "1"  # before anything is compiled
+
+from ludus.pool import Pool
+from ludus.words import PLAYING
+
+Watch = Callable[[Pool], str]
+"""looks at a pool, and says what does not add up in it, or nothing"""
+
+
+def play(name: str, decisions: int, seed: int, watch: Watch, rows: int, chunk: int) -> int:
+    """Play so many decisions at least, and look after every chunk of steps; how many it were."""
+    done = 0
+    pool = Pool(name, rows, seed=seed)
+    while done < decisions:
+        done += pool.play_randomly(chunk)
+        playing = pool.status == PLAYING
+        if not pool.step.mask[playing].any(axis=1).all():
+            sys.exit(f"{name}: a mask is empty")
+        if wrong := watch(pool):
+            sys.exit(f"{name}: {wrong}")
+    pool.close()
+    return done
+
+
+class Progress:
+    """A line after every part."""
+
+    def __init__(self, parts: int, quiet: bool = False) -> None:
+        self.parts, self.done, self.decisions, self.started = parts, 0, 0, time.perf_counter()
+        self._stream = sys.stderr if quiet else sys.stdout
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def tell(self, part: str, decisions: int) -> None:
+        self.done, self.decisions = self.done + 1, self.decisions + decisions
+        made = f"{self.decisions:,} decisions in {self.seconds:.0f} s"
+        print(f"{self.done} of {self.parts}: {part}; {made}", file=self._stream, flush=True)
