@@ -21,7 +21,7 @@ from ludus.pool import Pool
 from ludus.types import Array
 from ludus.words import PLAYING
 
-ROWS, STEPS = 16, 200
+ROWS, STEPS = 8, 200
 DECKS = (*ydk.names(), "random", "any")
 PAIRS = (*zip(DECKS, (*DECKS[1:], DECKS[0]), strict=True), ("random", "random"), ("any", "any"))
 """every deck once in each seat"""
@@ -73,8 +73,8 @@ def disguise(state: Array, seat: int, dice: np.random.Generator) -> None:
 
 def misplaced(state: Array) -> str:
     """What is wrong with life points and with where cards lie."""
-    if state["life"].min() < 0:
-        return f"the life points are {state['life'].tolist()}"
+    if state["status"] == PLAYING and state["life"].min() <= 0:
+        return f"the duel goes on with life points of {state['life'].tolist()}"
     piles = [state["piles"][p, k, : state["sizes"][p, k]] for p in range(2) for k in range(state["sizes"].shape[1])]
     field = np.concatenate([state["monsters"].ravel(), state["spells"].ravel()])
     field = field[field > 0]
@@ -88,7 +88,7 @@ def misplaced(state: Array) -> str:
 
 def bytes_played(threads: int) -> list[bytes]:
     """All that is in a pool after random play."""
-    pool = Pool("duel(deck1=any, deck2=any)", 4 * ROWS, 1, threads=threads)
+    pool = Pool("duel(deck1=any, deck2=any)", 8 * ROWS, 1, threads=threads)
     pool.play_randomly(STEPS)
     pool.close()
     return [part.tobytes() for part in pool.save()[2:]]
