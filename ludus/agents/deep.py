@@ -18,7 +18,7 @@ import numpy as np
 from ludus import devices
 from ludus.agents import distributions
 from ludus.agents.distributions import Policy, SquashedGaussian
-from ludus.agents.networks import new_variables
+from ludus.agents.networks import new_variables, reads
 from ludus.agents.networks.arguments import MLPArgs, ModelArgs
 from ludus.agents.networks.layout import Layout, layout_of, longest, packed, trimmed
 from ludus.agents.networks.mlp import MLPAgent
@@ -65,25 +65,33 @@ class DeepAgent:
 
     def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
         """Decide for N rows; illegal actions have no chance, and no time is spent on padding that is masked."""
-        shown = trimmed(self.network.layout, step.observation, step.mask) if self.packs else dict(step.observation)
+        shown = self.shown(step.observation, step.mask)
         decision, memory = _act(self, params, memory, shown, step.mask, step.seat, step.first, key)
         action = np.asarray(decision.action)
         return decision._replace(action=_within(self.spec.actions, action)), memory
+
+    def shown(self, observation: Mapping[str, Any], mask: Any) -> dict[str, Any]:
+        """What the network reads of N observations: lists of its own making, or the arrays without padding."""
+        if reads(self.network):
+            return dict(self.network.read(observation))
+        return trimmed(self.network.layout, observation, mask) if self.packs else dict(observation)
 
     @property
     def packs(self) -> bool:
         """Whether it never looks at padding, so that this can be left out."""
         sets = self.network.layout.entities
-        return getattr(self.network.args, "card_mask", False) and any(part.padding >= 0 for part in sets)
+        looks_away = getattr(self.network.args, "card_mask", False) and any(part.padding >= 0 for part in sets)
+        return looks_away or reads(self.network)
 
     def packed(self, steps: Step) -> Step:
         """[T, N] steps without padding among the entities: what is judged of them is the same."""
         if not self.packs:
             return steps
         flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
-        ours = longest(self.network.layout, flat)
-        lengths = {name: int(max(theirs[name] for theirs in devices.gathered(ours))) for name in ours}
-        cut = packed(self.network.layout, flat, lengths)
+        if reads(self.network):
+            cut = self.network.read(flat, agreed)
+        else:
+            cut = packed(self.network.layout, flat, agreed(longest(self.network.layout, flat)))
         return steps._replace(
             observation={name: array.reshape(*steps.seat.shape, *array.shape[1:]) for name, array in cut.items()}
         )
@@ -102,6 +110,11 @@ class DeepAgent:
             raise LudusError("what an agent with a memory does depends on all it saw before; let it play games instead")
         decision, _ = replace(self, greedy=True).act(params, (), step, 0)
         return np.asarray(np.arange(step.mask.shape[1]) == np.asarray(decision.action)[:, None])
+
+
+def agreed(lengths: Mapping[str, int]) -> dict[str, int]:
+    """The longest that any process needs: what learns together must have one shape."""
+    return {name: int(max(theirs[name] for theirs in devices.gathered(dict(lengths)))) for name in lengths}
 
 
 def agent_of(pool: AnyPool, description: Mapping[str, Any]) -> DeepAgent:

@@ -33,7 +33,13 @@ def initialised(network: Any, key: Any) -> Any:
 
     from ludus.agents.networks.layout import blank
 
-    return network.init(key, blank(network.layout, 1), network.init_rnn_state(1), switch_or_main=np.zeros(1, np.int32))
+    nothing = network.read(blank(network.layout, 1)) if reads(network) else blank(network.layout, 1)
+    return network.init(key, nothing, network.init_rnn_state(1), switch_or_main=np.zeros(1, np.int32))
+
+
+def reads(network: Any) -> bool:
+    """Whether a network makes lists of its own of an observation (`read`) before any of it is reckoned with."""
+    return hasattr(network, "read")
 
 
 def shapes_of(network: Any) -> Any:

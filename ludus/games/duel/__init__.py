@@ -48,6 +48,8 @@ VARIANTS = ("duel(deck1=goat_control, deck2=goat_chaos)",)
 """what is measured besides the plain game: decks with more to answer"""
 LAYOUT = "ludus.agents.networks.duel"
 """where it is told what the columns mean"""
+NETWORK = "ludus.agents.networks.duel_net"
+"""the small network that is made for it"""
 
 
 @rule
