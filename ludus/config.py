@@ -55,6 +55,8 @@ class Run(Generic[Settings]):
     """how often the score is taken, over the whole run"""
     games: int = 400
     """games a score is taken from"""
+    rival: str = "random"
+    """who a score is taken against, in games for two: random, greedy, a run; the best checkpoint is chosen by it"""
     checkpoint_seconds: float = 30.0
     """seconds between checkpoints"""
     keep: int = 3

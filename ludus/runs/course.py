@@ -48,6 +48,8 @@ class Course:
 
     def __init__(self, folder: Path, run: Run[Any], pool: AnyPool, agent: Any, standing: Standing) -> None:
         self.folder, self.run, self.pool, self.agent, self.standing = folder, run, pool, agent, standing
+        if pool.spec.seats > 1:
+            load_agent(run.rival, run.game)  # whoever cannot be found had better be missed now than at the first score
         self.scores, self.best = past_scores(folder), best_score(folder)
         self.last_save, self.saving = time.perf_counter(), False
 
@@ -114,11 +116,11 @@ class Course:
 
 
 def take_score(run: Run[Any], pool: AnyPool, agent: Any, params: Any, steps: int) -> Interval:
-    """The mean return of greedy play: alone, or against a random player where there is somebody to play against."""
+    """The mean return of greedy play: alone, or against the run's rival where there is somebody to play against."""
     games, seed = run.games, (run.seed * 1_000_003 + steps) % 2**31
     if pool.spec.seats == 1:
         return evaluate.score(run.game, agent, params, games, seed).interval
-    opponent = load_agent("random", run.game)
+    opponent = load_agent(run.rival, run.game)
     return evaluate.match(
         run.game, [(agent, params), (opponent, opponent.init(pool.spec, seed))], games + games % 2, seed
     ).interval

@@ -259,6 +259,8 @@ def _text(entry: Entry, typed: Any) -> str:
     text = str(typed).strip()
     if not text.isprintable():
         raise LudusError("only what can be printed, please")
+    if "/" in text:
+        raise LudusError("name agents by their kind; a path is not taken from a page")
     return text
 
 
@@ -272,8 +274,6 @@ def _list(entry: Entry, typed: Any) -> Any:
     if inner is int:
         return tuple(_whole(entry, part) for part in parts)
     words = tuple(_text(entry, part) for part in parts)
-    if any("/" in word for word in words):
-        raise LudusError("name agents by their kind; a path is not taken from a page")
     wrong = [word for word in words if entry.choices and word not in entry.choices]
     if wrong:
         raise LudusError(f"choose among {', '.join(map(str, entry.choices))}, not {_shown(wrong[0])}")

@@ -68,6 +68,18 @@ def test_the_newest_checkpoints_stay_and_the_best(trainer, monkeypatch, keep):
     assert checkpoint.best(folder / "checkpoints").name == f"{steps[1]:06d}"
 
 
+def test_a_score_can_be_taken_against_a_rival(trainer):
+    """Nobody beats the perfect player, whom a random one would not stop from scoring."""
+    scores = [line["score"] for line in sinks.read(trainer.whole(rival="perfect") / "metrics.jsonl") if "score" in line]
+    assert scores and max(scores) <= 0.0
+
+
+def test_a_rival_that_nobody_knows_is_missed_at_once(trainer):
+    folder, run = trainer.make(rival="nobody")
+    with pytest.raises(LudusError, match="nobody"):
+        next(iter(trainer.go(folder, run)))
+
+
 def test_checkpoints_wait_for_their_time(trainer):
     folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=0)
     steps = [report.steps for report in trainer.go(folder, run)]
