@@ -72,9 +72,7 @@ def disguise(state: Array, seat: int, dice: np.random.Generator) -> None:
 
 
 def misplaced(state: Array) -> str:
-    """What is wrong with life points and with where cards lie."""
-    if state["status"] == PLAYING and state["life"].min() <= 0:
-        return f"the duel goes on with life points of {state['life'].tolist()}"
+    """What is wrong with where cards lie."""
     piles = [state["piles"][p, k, : state["sizes"][p, k]] for p in range(2) for k in range(state["sizes"].shape[1])]
     field = np.concatenate([state["monsters"].ravel(), state["spells"].ravel()])
     field = field[field > 0]
