@@ -60,6 +60,11 @@ def shipped(game: str, kind: str = "trained") -> pathlib.Path | None:
     return folder if name.isidentifier() and (folder / "manifest.json").is_file() else None
 
 
+def shipped_kinds(game: str) -> list[str]:
+    """The agents that come with ludus already trained for a game, by name; the usual one first."""
+    return [kind for kind in TRAINED if shipped(game, kind) is not None]
+
+
 def _load_shipped(kind: str, name: str, game: str) -> Agent:
     folder = shipped(name, kind)
     if folder is None:

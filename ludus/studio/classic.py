@@ -64,7 +64,7 @@ class Classic:
         if self.chosen or (run and run["checkpoints"]):
             return self.chosen or f"run:{run['name'] if run else ''}"
         offers = [offer.name for offer in self.studio.shelf.agents(GAME)]
-        return next(name for name in ("trained", "scripted", "random") if name in offers)
+        return next(name for name in ("dreamer", "scripted", "random") if name in offers)
 
     def seat(self) -> None:
         """Let the right agent drive."""

@@ -23,7 +23,7 @@ from ludus.types import Continuous, LudusError
 RUN = re.compile(r"run:([A-Za-z0-9._-]{1,100})(?:@(best|\d{6,19}))?", re.ASCII)
 SEARCH = re.compile(r"mcts\((\d{1,5})\)", re.ASCII)
 SIMULATIONS = (50, 400, 2000)
-TRAINED, PERSON = "trained", "person"
+PERSON = "person"
 KEPT_AGENTS = 8
 LARGEST_POSITION = 256
 """bytes of an observation that is seen more than once"""
@@ -31,6 +31,7 @@ LABELS = {
     "perfect": ("Perfect", "never errs", 5),
     "expert": ("Expert", "thinks ahead by hand-made rules", 4),
     "trained": ("Trained", "learned by itself; comes with Ludus", 4),
+    "dreamer": ("Dreamer", "learned a world model; shows what it imagines", 3),
     "greedy": ("Greedy", "takes the best of the next move", 2),
     "scripted": ("Scripted", "follows a few fixed rules", 3),
     "first": ("First", "always the first move of the list", 1),
@@ -124,7 +125,7 @@ class Shelf:
     def agents(self, game: str) -> list[Offer]:
         """Who can play a game, the strongest of those that need no training first, then the runs of it."""
         found = load_game(game)
-        kinds = [*([TRAINED] if shipped(found.name) else []), *agents.kinds_for(found.name)]
+        kinds = [*agents.shipped_kinds(found.name), *agents.kinds_for(found.name)]
         offers = [Offer(kind, *LABELS[kind]) for kind in kinds]
         if not isinstance(found.spec.actions, Continuous):
             offers += [_search(place, count) for place, count in enumerate(SIMULATIONS)]
@@ -175,12 +176,6 @@ def load_game(name: str) -> games.Game:
         return games.load(name)
     except LudusError as error:
         raise Refusal(str(error), 404 if str(error).startswith("unknown game") else 422, "game") from None
-
-
-def shipped(game: str) -> bool:
-    """Whether an agent that was trained comes with the package."""
-    found = getattr(agents, "shipped", None)
-    return bool(found and found(game))
 
 
 def algorithms_for(game: games.Game) -> list[str]:
@@ -243,7 +238,8 @@ def _game_facts(game: games.Game) -> dict[str, Any]:
     facts |= {"continuous": continuous, "parameters": parameters, "picture": f"/static/pictures/{game.name}.webp"}
     steered = isinstance(spec.actions, Continuous) and len(spec.actions.low) <= 2
     playable = hasattr(game.rules, "scene") and (steered or not continuous)
-    return facts | {"algorithms": algorithms_for(game), "playable": playable, "trained": shipped(game.name)}
+    trained = bool(agents.shipped_kinds(game.name))
+    return facts | {"algorithms": algorithms_for(game), "playable": playable, "trained": trained}
 
 
 @functools.lru_cache(64)

@@ -15,7 +15,7 @@ from ludus.games import split_name
 from ludus.pool import Pool
 from ludus.types import Array, Continuous, Decision, Step, step_rows
 
-STRENGTH = ("random", "scripted", "greedy", "mcts", "run", "trained", "expert", "perfect")
+STRENGTH = ("random", "scripted", "greedy", "mcts", "run", "dreamer", "trained", "expert", "perfect")
 """from the weakest to the strongest, by how their names begin"""
 ADVISER_SEARCH = "mcts(400)"
 
@@ -69,13 +69,8 @@ def best_adviser(pool: AnyPool) -> str | None:
     name = split_name(pool.name)[0]
     known = agents.kinds_for(name)
     search = [] if isinstance(pool.spec.actions, Continuous) else [ADVISER_SEARCH]
-    wanted = [*(kind for kind in ("perfect", "expert") if kind in known), *shipped(name), *search]
+    wanted = [*(kind for kind in ("perfect", "expert") if kind in known), *agents.shipped_kinds(name), *search]
     return next(iter([*wanted, *(kind for kind in known if kind not in ("random", "trained"))]), None)
-
-
-def shipped(game: str) -> list[str]:
-    """The agent that was trained and comes with the package, if there is one."""
-    return ["trained"] if agents.shipped(game) is not None else []
 
 
 def is_run(name: str) -> bool:
@@ -83,4 +78,4 @@ def is_run(name: str) -> bool:
     return re.fullmatch(r"run:[^@]+(@best)?", name) is not None
 
 
-__all__ = ["PERSON", "Player", "Shelf", "best_adviser", "is_run", "shipped", "strength"]
+__all__ = ["PERSON", "Player", "Shelf", "best_adviser", "is_run", "strength"]

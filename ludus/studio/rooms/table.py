@@ -18,7 +18,7 @@ from ludus.bridges import AnyPool, overheard
 from ludus.evaluate.playing import any_legal
 from ludus.pool import Pool
 from ludus.studio import warming
-from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser, shipped
+from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser
 from ludus.types import Array, Continuous, Decision, LudusError
 from ludus.words import PLAYING
 
@@ -358,7 +358,7 @@ def best_driver(game: str) -> str:
     """Who takes the wheel when a person lets it go."""
     if ":" in game:
         return "random"
-    return next(iter([*shipped(game), *agents.kinds_for(game)]))
+    return next(iter([*agents.shipped_kinds(game), *agents.kinds_for(game)]))
 
 
 def check_seats(count: int, seats: Sequence[str]) -> list[str]:
