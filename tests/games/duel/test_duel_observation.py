@@ -1,6 +1,7 @@
 """What a duelist sees: column by column what the state holds, and nothing of what is hidden."""
 
 import numpy as np
+import plain_rows
 import pytest
 
 from ludus.bridges.ygopro import features
@@ -50,7 +51,7 @@ def seen():
 def printed(row, position=0):
     card = ROWS[row]
     facts = (card.types, card.level, card.attribute, card.race, card.attack, card.defense)
-    return features.printed(CardData(card.code, 0, *facts), position)
+    return plain_rows.printed(CardData(card.code, 0, *facts), position)
 
 
 def on_field(state, c):
@@ -108,8 +109,8 @@ def expected_row(state, seat, c, location, sequence, overlay, all_seeing=False):
         else printed(int(card["code"]), int(card["position"]))
     )
     if knows(state, seat, c) or all_seeing:
-        return features.card_row(shown, int(card["code"]), location, sequence, mine, overlay)
-    return features.hidden_row(shown, location, sequence)
+        return plain_rows.card_row(shown, int(card["code"]), location, sequence, mine, overlay)
+    return plain_rows.hidden_row(shown, location, sequence)
 
 
 def expected_cards(state, seat, all_seeing=False):
@@ -141,7 +142,7 @@ def test_numbers_are_those_of_the_duel(seen):
                 for p in (seat, 1 - seat)
                 for sizes in [state["sizes"][p].tolist()]
             ]
-            phase = 5 if state["in_damage_step"] else features.PHASE_IDS[int(state["told_phase"])]
+            phase = 5 if state["in_damage_step"] else plain_rows.PHASE_IDS[int(state["told_phase"])]
             whose = [seat == state["first_player"], seat == state["turn_player"]]
             told = [life[0] // 256, life[0] % 256, life[1] // 256, life[1] % 256, min(state["turn"], 16), phase, *whose]
             assert view["global_"].tolist() == [*told, *counts[0], *counts[1], 0]
@@ -149,13 +150,13 @@ def test_numbers_are_those_of_the_duel(seen):
 
 def expected_action(state, seat, entry, numbers):
     """The columns of an option, by the words that other engines' options are described with."""
-    row = features.action_row(MESSAGES[state["question"]])
+    row = plain_rows.action_row(MESSAGES[state["question"]])
     if entry < 0:
-        row[features.FINISH] = int(entry == -1)
+        row[plain_rows.FINISH] = int(entry == -1)
         return row
     kind, c, effect, value, _ = state["options"][entry].tolist()
     if kind == PLACES:
-        row[features.PLACE] = features.place_id(seat, (c, effect, value))
+        row[plain_rows.PLACE] = plain_rows.place_id(seat, (c, effect, value))
         return row
     names = {
         0: "summon",
@@ -170,30 +171,33 @@ def expected_action(state, seat, entry, numbers):
         14: "cancel",
     }
     if kind == ATTACKS:
-        features.of_command(row, ["attack", 0, 0, 0, 0, value])
+        plain_rows.of_command(row, ["attack", 0, 0, 0, 0, value])
     elif kind in names:
-        features.of_command(row, [names[kind]])
+        plain_rows.of_command(row, [names[kind]])
     elif kind == ACTIVATES:
         text = duel.observing.describing.TEXT_IDS[effect] if effect >= 0 else 1
-        row[features.ACT], row[features.EFFECT] = features.ACTIVATE, int(text)
+        row[plain_rows.ACT], row[plain_rows.EFFECT] = plain_rows.ACTIVATE, int(text)
     elif kind == 17:
-        row[features.ACT] = features.CANCEL
+        row[plain_rows.ACT] = plain_rows.CANCEL
     elif kind == 18:
         line = int(state["line"])
         c = int(state["about"])
-        row[features.ACT], row[features.EFFECT] = features.ACTIVATE, features.effect_id((0 if line >= 30 else 1, line))
+        row[plain_rows.ACT], row[plain_rows.EFFECT] = (
+            plain_rows.ACTIVATE,
+            plain_rows.effect_id((0 if line >= 30 else 1, line)),
+        )
     elif kind == 16:
-        row[features.POSITION] = features.POSITION_IDS[value]
+        row[plain_rows.POSITION] = plain_rows.POSITION_IDS[value]
     elif kind == 19:
-        row[features.EFFECT] = features.effect_id((0 if value >= 30 else 1, value))
+        row[plain_rows.EFFECT] = plain_rows.effect_id((0 if value >= 30 else 1, value))
     elif kind == 20:
-        row[features.EFFECT] = features.FIRST_RACE + features.bit_id(value) - 1
+        row[plain_rows.EFFECT] = plain_rows.FIRST_RACE + plain_rows.bit_id(value) - 1
     elif kind == 13:
-        row[features.FINISH] = 1
+        row[plain_rows.FINISH] = 1
     if c:
-        row[features.SPEC] = 0 if kind in (16, 19) else numbers.index(c) + 1
+        row[plain_rows.SPEC] = 0 if kind in (16, 19) else numbers.index(c) + 1
         if knows(state, seat, c) or state["cards"][c]["place"] == w.HAND:
-            row[features.ID_HIGH : features.ID_LOW + 1] = features.two_bytes(int(state["cards"][c]["code"]))
+            row[plain_rows.ID_HIGH : plain_rows.ID_LOW + 1] = plain_rows.two_bytes(int(state["cards"][c]["code"]))
     return row
 
 
@@ -223,7 +227,7 @@ def test_what_was_done_is_remembered_newest_first():
                 continue
             state, done = before[row], shown.observation["actions_"][row, actions[row]].tolist()
             turn_page = not any(done[:3] + done[4:])
-            if done[features.ACT] != features.CANCEL and not turn_page:
+            if done[plain_rows.ACT] != plain_rows.CANCEL and not turn_page:
                 phase = int(shown.observation["global_"][row, 5])
                 kept[row][state["asked"]].insert(0, ([0, *done[1:]], int(state["turn"]), phase))
         for row in np.flatnonzero(pool.status == PLAYING):
@@ -274,7 +278,7 @@ def test_oppo_info_opens_hidden_cards_and_the_mask_tells_which():
             assert view["cards_"][: len(rows)].tolist() == rows
             for line, c in enumerate(numbers):
                 place = int(state["cards"]["place"][c])
-                wanted = [1] * 14 if knows(state, seat, c) else features.hidden_mask(place)
+                wanted = [1] * 14 if knows(state, seat, c) else plain_rows.hidden_mask(place)
                 assert view["mask_"][line].tolist() == wanted
             assert not view["mask_"][len(rows) :].any()
 
