@@ -204,11 +204,11 @@ class RealGames:
     def _question(self, number: int) -> Question:
         table = self._tables[number]
         length = int(table["question_length"])
+        if length > MOST_BYTES:
+            raise LudusError(f"the core asks a question of {length} bytes; {MOST_BYTES} are the most")
         question = read_question(table["question"][:length].tobytes()) if table["kind"] else None
         if question is None:
             raise LudusError("the core asks something that version 11 does not have; is it newer?")
-        if length > MOST_BYTES:
-            raise LudusError(f"the core asks a question of {length} bytes; {MOST_BYTES} are the most")
         return complete(question, self._library, self._row(number).setup.codes)
 
     def _show(self) -> None:
