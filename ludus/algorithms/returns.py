@@ -148,6 +148,32 @@ def gae(
     return jax.lax.stop_gradient(accumulate(moves.error, keep, jnp.zeros_like(moves.value[0]), parallel))
 
 
+def own_values(reward: Array, discount: Array, first: Array, value: Array, seat: Array, gamma: float | Array) -> Array:
+    """Values [T+1, N, P] in which every seat is heard at its own decisions alone.
+
+    Where another seat acts (`seat` [T+1, N]), the value of a seat is what its next own decision says, V_t = r_{t+1} +
+    γ_{t+1} V_{t+1}: its chain then runs from one decision of its own to the next. Others judge a position by what they
+    alone know, and a critic judges them by how they play: with either, it would seem worth something to hand over the
+    move. Where the rollout ends before the next own decision, what the last one said still stands.
+    """
+    moves = transitions(reward, discount, first, value, gamma)
+    deciding = acts(seat, moves.value.shape[-1])
+    others = moves.valid & ~deciding[:-1]
+    increment = jnp.where(others, moves.reward, moves.value)
+    last = last_said(jnp.asarray(value), deciding | jnp.asarray(first, bool)[..., None])
+    found = accumulate(increment, jnp.where(others, moves.keep, 0.0), last)
+    return jnp.concatenate([found, last[None]])
+
+
+def last_said(value: Array, heard: Array) -> Array:
+    """The newest of [T+1, …] values that are heard, or the first of all."""
+
+    def listen(before: Array, now: tuple[Array, Array]) -> tuple[Array, None]:
+        return jnp.where(now[1], now[0], before), None
+
+    return jax.lax.scan(listen, value[0], (value, heard))[0]
+
+
 class VTrace(NamedTuple):
     """What V-trace says of T decisions, each [T, N, P]."""
 

@@ -151,6 +151,15 @@ def balatro(rounds: int) -> Iterator[Result]:
     yield Result("train/balatro/rate", steps / learned.seconds, "decisions/s")
 
 
+def duel(rounds: int) -> Iterator[Result]:
+    """The duel by its preset: duels won against the players that come with it; decisions/s with learning."""
+    learned = learn(config.resolve("duel", "ppo"))
+    for against in ("first", "random", "greedy"):
+        yield Result(f"train/duel/{against}", 100.0 * match("duel", learned, against, 1000).rate.estimate, "%")
+    yield Result("train/duel/seconds", learned.seconds, "s")
+    yield Result("train/duel/rate", sum(one["updates"] for one in learned.metrics) / learned.seconds, "decisions/s")
+
+
 def threads(rounds: int) -> Iterator[Result]:
     """What actors in threads gain over a plain loop, the two by turns; their overlap and age."""
     for name, game in {"cartpole": "cartpole", **STEPPED}.items():
@@ -172,7 +181,7 @@ def decisions(rounds: int) -> Iterator[Result]:
 PARTS: dict[str, Part] = {
     "cartpole/ppo": cartpole, "first_update": first_update, "cartpole/solved": solved, "car": car,
     "tictactoe": tictactoe, "recall": recall, "lair": lair, "threads": threads, "inference": decisions,
-    "connect4": connect4, "balatro": balatro, "world_model": world_model.suite,
+    "connect4": connect4, "balatro": balatro, "duel": duel, "world_model": world_model.suite,
     "world_model/pendulum": world_model.pendulum,
 }  # fmt: skip
 

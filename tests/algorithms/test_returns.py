@@ -24,6 +24,7 @@ gae = jax.jit(returns.gae)
 monte_carlo = jax.jit(returns.discounted_returns)
 vtrace = jax.jit(returns.vtrace)
 upgo = jax.jit(returns.upgo)
+own_values = jax.jit(returns.own_values)
 parallel_gae = jax.jit(functools.partial(returns.gae, parallel=True))
 parallel_monte_carlo = jax.jit(functools.partial(returns.discounted_returns, parallel=True))
 
@@ -282,6 +283,33 @@ def test_upgo_equals_a_walk_forward(seed):
             return walk(t, n, p, lambda u: own(u) and walk(u, n, p, own) < value[u, n, p])
 
         close(upgo(**steps, seat=seat, gamma=GAMMA), loop(upgoing))
+
+
+@few
+@given(seeds)
+def test_a_chain_of_own_decisions_skips_those_of_others(seed):
+    """From each own decision to the next of the same seat in the same game, or to where game or rollout end."""
+    with jax.enable_x64(True):
+        steps, seat, _ = random_steps(seed)
+        value = own_values(**steps, seat=seat, gamma=GAMMA)
+        trace = jnp.where(returns.acts(seat[:-1], P), TRACE, 1.0)
+        got = np.asarray(gae(**{**steps, "value": value}, gamma=GAMMA, trace=trace))
+
+        def advantage(t, n, p):
+            last, u, reward, weight = last_of_stretch(steps, t, n), t + 1, 0.0, 1.0
+            if t >= last:
+                return 0.0  # it opens the next game
+            while True:
+                reward, weight = reward + weight * steps["reward"][u, n, p], weight * GAMMA * steps["discount"][u, n]
+                if u == last or seat[u, n] == p:
+                    break
+                u += 1
+            further = advantage(u, n, p) if u < last else 0.0
+            said = steps["value"][t if u == T and seat[u, n] != p else u, n, p]
+            return reward + weight * (said + TRACE * further) - steps["value"][t, n, p]
+
+        for t, n in np.ndindex(T, N):
+            close(got[t, n, seat[t, n]], advantage(t, n, seat[t, n]))
 
 
 def everything(steps, seat, ratio):

@@ -53,6 +53,9 @@ class PPO:
     """what a step later is worth"""
     trace: float = 0.95
     """λ: how far an advantage looks beyond the critic's next word"""
+    own_chain: bool = False
+    """whether advantages run from one own decision to the next, and the critic learns at these alone: for games against
+    others who play otherwise, or know what is hidden"""
     target: Literal["gae", "vtrace"] = "gae"
     """what the critic learns; vtrace weighs what older parameters did by how likely it is now"""
     refresh: bool = True

@@ -18,9 +18,8 @@ from jax.sharding import Mesh, NamedSharding
 from ludus import devices
 from ludus.agents.deep import DeepAgent
 from ludus.agents.networks import IN_A_HURRY, initialised
-from ludus.algorithms import returns
 from ludus.algorithms.ppo import PPO, novelty
-from ludus.algorithms.ppo.objective import estimate, loss_of, recomputed, refreshed, some_rows
+from ludus.algorithms.ppo.objective import estimate, heard_steps, loss_of, recomputed, refreshed, some_rows
 from ludus.algorithms.ppo.sharing import (
     ROWS,
     Batch,
@@ -188,7 +187,7 @@ def gradient_of(
     dice: Array,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Gradient, metrics and statistics of some rows: at once, or piece by piece and summed, in less memory."""
-    valid = returns.valid_steps(batch.steps.first)[settings.burn_in :, rows]
+    valid = heard_steps(settings, batch.steps.first, batch.own)[settings.burn_in :, rows]
     counts = total(valid.sum()), total((valid & batch.own[settings.burn_in :, rows]).sum())
 
     def piece(rows: Array, dice: Array) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from ludus.agents import distributions
-from ludus.agents.deep import DeepAgent, Judgement
+from ludus.agents.deep import DeepAgent, Judgement, value_columns
 from ludus.algorithms import losses, returns
 from ludus.algorithms.ppo import PPO, novelty
 from ludus.algorithms.ppo.sharing import Batch, total
@@ -49,7 +49,7 @@ def loss_of(
         # What an opponent did was never the agent's to decide: it is part of the world, as it was met.
         ratio = jnp.where(part.own, jnp.exp(losses.log_ratio(log_prob, part.decisions.log_prob, part.own)), 1.0)
         fixed = estimate(settings, agent, part, judged.value, jax.lax.stop_gradient(ratio))
-    valid = returns.valid_steps(part.steps.first)
+    valid = heard_steps(settings, part.steps.first, part.own)
     own = valid & part.own
     ours, mine = (weights.sum() / jnp.maximum(count, 1) for weights, count in zip((valid, own), counts, strict=True))
     actor = mine * surrogate(settings, log_prob, part.decisions.log_prob, fixed.advantage, own)
@@ -72,6 +72,11 @@ def estimate(settings: PPO, agent: DeepAgent, batch: Batch, value: Array, ratio:
     """Advantages and targets from T+1 steps and a value for each; `ratio` [T, N] is π/μ, where it is known."""
     steps, seats = batch.steps, agent.spec.seats
     value = jax.lax.stop_gradient(value)
+    said, trace, acts = value, jnp.asarray(settings.trace), returns.acts(steps.seat, seats)
+    if settings.own_chain:
+        mine = (steps.reward, steps.discount, steps.first, value[..., :seats], steps.seat, settings.discount)
+        value = jnp.concatenate([returns.own_values(*mine), value[..., seats:]], axis=-1)
+        trace = jnp.where(acts[:-1], trace, 1.0)
     chain = (steps.reward, steps.discount, steps.first, value[..., :seats], settings.discount)
     if settings.target == "vtrace" and ratio is not None:
         found = returns.vtrace(
@@ -80,8 +85,12 @@ def estimate(settings: PPO, agent: DeepAgent, batch: Batch, value: Array, ratio:
         )  # fmt: skip
         advantage, target = found.advantage, found.target
     else:
-        advantage = returns.gae(*chain, settings.trace)
+        advantage = returns.gae(*chain, trace)
         target = advantage + value[:-1, :, :seats]
+    if settings.own_chain:
+        # Where one number tells all, what it is worth to the other is its opposite; else nothing is asked of them.
+        theirs = -target[..., ::-1] if value_columns(agent.spec) < seats else said[:-1, :, :seats]
+        target = jnp.where(acts[:-1], target, theirs)
     if settings.upgo:
         advantage = advantage + returns.upgo(*chain[:4], steps.seat, settings.discount) - value[:-1, :, :seats]
     worth = returns.acting(advantage, steps.seat)
@@ -140,6 +149,12 @@ def after_burn_in(settings: PPO, agent: DeepAgent, variables: Any, part: Batch, 
     memory = jax.lax.stop_gradient(agent.evaluate(variables, part.memory, seen).memory)
     later = jax.tree.map(lambda array: array[begin:], part._replace(memory=()))
     return later._replace(memory=memory), jax.tree.map(lambda array: array[begin:], fixed)
+
+
+def heard_steps(settings: PPO, first: Array, own: Array) -> Array:
+    """The steps [T, N] that the critic learns from: all decisions, or with `own_chain` the agent's own."""
+    valid = returns.valid_steps(first)
+    return valid & own if settings.own_chain else valid
 
 
 def recomputed(settings: PPO) -> bool:

@@ -22,6 +22,7 @@ from ppo_by_hand import (
 )
 
 from ludus.agents.networks.arguments import MLPArgs
+from ludus.algorithms import returns
 from ludus.algorithms.ppo import PPO, craft, learning, objective, sharing
 from ludus.runtimes.acting import open_source
 from ludus.runtimes.job import Job
@@ -286,3 +287,26 @@ def test_advantages_count_by_the_weight_of_their_decisions():
     weighed = alone(objective.estimate, plain(), AGENT, batch._replace(weight=weight), batch.decisions.value, None)
     np.testing.assert_allclose(weighed.advantage, once.advantage * weight, rtol=1e-5)
     np.testing.assert_array_equal(weighed.target, once.target)
+
+
+def test_with_an_own_chain_nothing_counts_that_is_said_at_the_moves_of_others():
+    settings, batch = plain(own_chain=True), random_batch(3)
+    steps, value = batch.steps, np.asarray(batch.decisions.value)
+    going_on = np.concatenate([~np.asarray(steps.first)[1:], ~np.asarray(steps.first)[-1:]])
+    others = ~np.asarray(returns.acts(steps.seat, 2)) & going_on[..., None]
+    assert others.any()
+    told, noisy = (
+        alone(objective.estimate, settings, AGENT, batch, said, None) for said in (value, np.where(others, 9.0, value))
+    )
+    np.testing.assert_allclose(told.advantage, noisy.advantage, atol=1e-5)
+    np.testing.assert_allclose(
+        returns.acting(told.target, steps.seat), returns.acting(noisy.target, steps.seat), atol=1e-5
+    )
+    with_others = alone(objective.estimate, plain(), AGENT, batch, value, None)
+    assert not np.allclose(told.advantage, with_others.advantage, atol=1e-3)
+
+
+def test_with_an_own_chain_the_critic_learns_at_own_decisions_alone():
+    first, own = np.zeros((4, 2), bool), np.array([[True, False]] * 3)
+    assert objective.heard_steps(plain(own_chain=True), first, own).tolist() == own.tolist()
+    assert objective.heard_steps(plain(), first, own).all()
