@@ -27,8 +27,6 @@ LARGEST_LOG, KEPT_LOG = 2**20, 2**16
 """bytes at which a log is cut, and that are left of it"""
 PATIENCE = 20.0
 """seconds after which a second stop is meant as one"""
-NICENESS = 5
-"""by how much a trainer gives way to whoever watches or plays on the same cores; alone it is as fast as ever"""
 NOTES = "notes.json"
 
 
@@ -114,20 +112,10 @@ def _launched(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
         log.write(f"{control.BEGINNING}, {time.strftime('%Y-%m-%d %H:%M:%S')} ==\n".encode())
         log.flush()
         child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-    _give_way(child.pid)
     facts = {"pid": child.pid, "started": started}
     if control.trainer_of(folder).get("pid") != child.pid:
         write_whole(folder / control.TRAINER, json.dumps(facts).encode())
     return child
-
-
-def _give_way(pid: int) -> None:
-    """Let a process come after ours and those of the browser; one that has just ended need not."""
-    with contextlib.suppress(ProcessLookupError):
-        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)
-    # Linux may share the cores among sessions before it looks at processes, and a trainer is a session of its own.
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text(str(NICENESS))
 
 
 def shorten_log(folder: Path) -> None:

@@ -55,11 +55,6 @@ def test_a_run_pauses_steps_and_goes_on(served, training):
     assert lines(served, training) > before + 2
 
 
-def test_a_trainer_gives_way_to_the_page(served, training):
-    niceness = os.getpriority(os.PRIO_PROCESS, pid_of(served, training))
-    assert niceness == min(19, os.getpriority(os.PRIO_PROCESS, 0) + trainers.NICENESS)
-
-
 def test_a_paused_run_is_stopped_where_it_is(served, training):
     paused = pause(served, training)
     served.post(f"/api/runs/{training}/stop")
