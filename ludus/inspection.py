@@ -55,7 +55,7 @@ def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) ->
 
     network = agent.agent
     memory, rows = network.memory(len(steps[0].seat)), jax.tree.map(lambda *parts: np.stack(parts), *steps)
-    judged = jax.jit(network.evaluate)(agent.params, memory, rows)
+    judged = jax.jit(network.evaluate)(agent.params, memory, network.packed(rows))
     value = np.asarray(judged.value[-1, 0], np.float64).tolist()
     found: dict[str, Any] = {"value_by_seat": value[: pool.spec.seats]}
     if network.curious:

@@ -88,7 +88,9 @@ def _by_search(player: Any, agent: mcts.Searcher, pool: Pool, row: int) -> Thoug
 def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:
     """All rows are judged with the memory that the player has, as networks are compiled for a number of rows."""
     step = pool.step._replace(first=player.unseen)
-    policy, value = judge()(agent, player.params, player.memory, step)
+    observation = {name: array[None] for name, array in step.observation.items()}
+    steps = Step(observation, *(part[None] for part in step[1:]))
+    policy, value = judge()(agent, player.params, player.memory, agent.packed(steps))
     chances = np.exp(np.asarray(policy[row], np.float64))
     values = np.asarray(value[row], np.float64)[: pool.spec.seats].tolist()
     return Thoughts(player.name, values, likeliest(chances, pool.step.mask[row]))
@@ -96,11 +98,11 @@ def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:
 
 @functools.cache
 def judge() -> Callable[..., Any]:
-    """(agent, params, memory, step) to log-probabilities [N, A] and values [N, P]; compiled once an agent."""
+    """(agent, params, memory, steps [1, N]) to log-probabilities [N, A] and values [N, P]; compiled once an agent."""
     import jax
 
-    def judged(agent: Any, params: Any, memory: Any, step: Step) -> Any:
-        found = agent.evaluate(params, memory, jax.tree.map(lambda array: array[None], step))
+    def judged(agent: Any, params: Any, memory: Any, steps: Step) -> Any:
+        found = agent.evaluate(params, memory, steps)
         return found.policy[0], found.value[0]
 
     return jax.jit(judged, static_argnums=0)

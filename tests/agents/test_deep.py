@@ -44,17 +44,9 @@ def played(game, kind):
     return agent, params, actor.collect(params, 0, LENGTH)
 
 
-WITH_IDS = ("duel",)
-"""games whose cards have names, which only the network with a table of them can read"""
-
-
 @pytest.mark.parametrize("kind", ARGS)
 @pytest.mark.parametrize("game", games.names())
 def test_every_game_is_played_by_its_rules(game, kind):
-    if game in WITH_IDS and kind == "mlp":
-        with pytest.raises(LudusError, match="has ids of cards, which an MLPAgent cannot read"):
-            played(game, kind)
-        return
     agent, _, rollout = played(game, kind)
     actions, log_prob, value = rollout.decisions
     wide = ROWS * agent.spec.views

@@ -15,7 +15,7 @@ from ludus.games.duel.state import NOBODY
 from ludus.games.duel.tables import ROWS as CARDS
 from ludus.games.duel.tables.words import NORMAL
 from ludus.pool import Pool
-from ludus.types import Step
+from ludus.types import LudusError, Step
 
 ROWS = 48
 
@@ -152,4 +152,5 @@ def test_a_gradient_reaches_every_part(pool, agent):
 
 def test_the_duel_brings_its_network_unless_told_otherwise(pool):
     assert isinstance(new_agent(pool, MLPArgs()).network, net.DuelNet)
-    assert not isinstance(new_agent(pool, MLPArgs(own=False)).network, net.DuelNet)
+    with pytest.raises(LudusError, match="has ids of cards, which an MLPAgent cannot read"):
+        new_agent(pool, MLPArgs(own=False)).init(pool.spec, 0)
