@@ -1,7 +1,8 @@
-"""How much of a duel is luck: what players win who try every option in copies of the duel, played on greedily.
+"""How much of a duel is luck: what players win who try every option in copies of the duel, played on to its end.
 
-One of them looks at hidden cards and at the order of both decks, which no honest player can; the other deals anew what
-it cannot know. Between them lies what a good player of the starter decks may hope for.
+Both know how their opponent plays, and play on greedily themselves. One of them looks at hidden cards and at the order
+of both decks, which no honest player can; the other deals anew what it cannot know. Between them lies what a good
+player of the starter decks may hope for.
 
 python benchmarks/duel_ceiling.py --games 100 --playouts 24        # about half an hour on one core
 """
@@ -9,6 +10,7 @@ python benchmarks/duel_ceiling.py --games 100 --playouts 24        # about half 
 from __future__ import annotations
 
 import time
+from typing import Any, NamedTuple
 
 import numpy as np
 import tyro
@@ -57,7 +59,8 @@ def share_won(opponent: str, games: int, playouts: int, honest: bool, name: str)
         mine = (step.seat == seats) & (step.discount != 0)
         actions[mine] = greedy_actions(step)[mine]
         for seat in range(2):
-            think(pool, np.flatnonzero(mine & (seats == seat)), seat, playouts, honest, moment, actions)
+            thinker = Thinker(seat, playouts, honest, other, params)
+            thinker.think(pool, np.flatnonzero(mine & (seats == seat)), moment, actions)
         ended = np.flatnonzero((step := pool.advance(actions)).discount == 0)
         wins, played = wins + int((step.reward[ended, seats[ended]] > 0).sum()), played + len(ended)
         if len(ended):
@@ -70,41 +73,50 @@ def greedy_actions(step: Step) -> Array:
     return np.asarray(GREEDY.act((), (), step, 0)[0].action)
 
 
-def think(pool: Pool, rows: Array, seat: int, playouts: int, honest: bool, moment: int, actions: Array) -> None:
-    """Write the options that turned out best into `actions`, where there is something to think about."""
-    step = pool.step
-    rows = rows[(step.mask[rows].sum(axis=1) > 1) & (step.observation["actions_"][rows, 0, 3] != PLACE)]
-    tries = [(row, option) for row in rows for option in np.flatnonzero(step.mask[row])]
-    if not tries:
-        return
-    sources, options = np.repeat(np.array(tries), playouts, axis=0).T
-    copies = pool.fork(sources.tolist(), moment, seat if honest else -1)
-    # What can be done may depend on what was dealt anew; such a copy tells of another option.
-    offered = copies.step.mask[np.arange(len(options)), options]
-    options = np.where(offered, options, copies.step.mask.argmax(axis=1))
-    worth = played_on(copies, options, seat)
-    copies.close()
-    for row in rows:
-        means = {
-            option: worth[(sources == row) & (options == option)].mean() + HABIT * (option == actions[row])
-            for option in np.unique(options[sources == row])
-        }
-        actions[row] = max(means, key=lambda option: means[option])
+class Thinker(NamedTuple):
+    """Who tries options out, in one seat, against somebody whose ways it knows."""
 
+    seat: int
+    playouts: int
+    honest: bool
+    other: Any
+    params: Any
 
-def played_on(copies: Pool, first: Array, seat: int) -> Array:
-    """What each copy brings to the seat, if both play greedily after the first action."""
-    step = copies.advance(first)
-    worth, over = step.reward[:, seat].copy(), step.discount == 0
-    for _ in range(LONGEST):
-        if over.all():
-            return worth
-        step = copies.advance(greedy_actions(step))
-        ending = (step.discount == 0) & ~over
-        worth[ending], over = step.reward[ending, seat], over | ending
-    life = copies.states["life"][~over].astype(float)
-    worth[~over] = np.clip((life[:, seat] - life[:, 1 - seat]) / 8000, -0.8, 0.8)
-    return worth
+    def think(self, pool: Pool, rows: Array, moment: int, actions: Array) -> None:
+        """Write the options that turned out best into `actions`, where there is something to think about."""
+        step = pool.step
+        rows = rows[(step.mask[rows].sum(axis=1) > 1) & (step.observation["actions_"][rows, 0, 3] != PLACE)]
+        tries = [(row, option) for row in rows for option in np.flatnonzero(step.mask[row])]
+        if not tries:
+            return
+        sources, options = np.repeat(np.array(tries), self.playouts, axis=0).T
+        copies = pool.fork(sources.tolist(), moment, self.seat if self.honest else -1)
+        # What can be done may depend on what was dealt anew; such a copy tells of another option.
+        offered = copies.step.mask[np.arange(len(options)), options]
+        options = np.where(offered, options, copies.step.mask.argmax(axis=1))
+        worth = self.played_on(copies, options)
+        copies.close()
+        for row in rows:
+            means = {
+                option: worth[(sources == row) & (options == option)].mean() + HABIT * (option == actions[row])
+                for option in np.unique(options[sources == row])
+            }
+            actions[row] = max(means, key=lambda option: means[option])
+
+    def played_on(self, copies: Pool, first: Array) -> Array:
+        """What each copy brings, if one plays greedily after the first action, and the other as it always does."""
+        step = copies.advance(first)
+        worth, over = step.reward[:, self.seat].copy(), step.discount == 0
+        for moment in range(LONGEST):
+            if over.all():
+                return worth
+            theirs = np.asarray(self.other.act(self.params, (), step, moment)[0].action)
+            step = copies.advance(np.where(step.seat == self.seat, greedy_actions(step), theirs))
+            ending = (step.discount == 0) & ~over
+            worth[ending], over = step.reward[ending, self.seat], over | ending
+        life = copies.states["life"][~over].astype(float)
+        worth[~over] = np.clip((life[:, self.seat] - life[:, 1 - self.seat]) / 8000, -0.8, 0.8)
+        return worth
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ action gets a number of points; the most points win, and of equals the first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ UNKNOWN, GAINS, HITS_MONSTER, HITS_SPELL, HITS_MONSTERS, HITS_SPELLS, TAKES, HEL
 an own one stronger, to answer attacks and summons, to answer cards; for nothing that is easily seen"""
 UNSEEN_DEFENSE, UNSEEN_VALUE, SPELL_VALUE = 1400, 1300, 1200
 """what is thought of a card that lies face-down, and what a spell or trap is worth beside monsters"""
+MASKED = (2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 25)
+"""columns of a card that a column of `mask_` is about"""
 NO_MONSTER, WEAK, STRONG = -1, 1200, 1500
 
 _GAINS = {
@@ -349,6 +352,30 @@ def decide(cards, totals, actions, past, out):
         out[n] = best
 
 
+@kernel
+def hide(cards, mask, out):
+    """[N, …] cards without what `mask` says is hidden; an empty one is of a duel that hides it by itself."""
+    for n in range(len(cards)):
+        tells = mask[n].any()
+        for row in range(cards.shape[1]):
+            column = 0
+            for group in range(len(MASKED)):
+                for _ in range(MASKED[group]):
+                    out[n, row, column] = cards[n, row, column] if mask[n, row, group] or not tells else 0
+                    column += 1
+
+
+def seen(observation: Mapping[str, Array]) -> Array:
+    """The cards [N, …] as a player may know them: what `oppo_info` tells beyond that is for critics alone."""
+    cards: Array = np.ascontiguousarray(observation["cards_"])
+    mask = observation.get("mask_")
+    if mask is None or not mask.any():
+        return cards
+    known = np.empty_like(cards)
+    hide(cards, np.ascontiguousarray(mask), known)
+    return known
+
+
 @dataclass(frozen=True)
 class GreedyDuelist:
     """Chooses by points, from what is seen."""
@@ -364,10 +391,10 @@ class GreedyDuelist:
         return self
 
     def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
-        names = ("cards_", "global_", "actions_", "h_actions_")
-        cards, totals, actions, past = (np.ascontiguousarray(step.observation[name]) for name in names)
+        names = ("global_", "actions_", "h_actions_")
+        totals, actions, past = (np.ascontiguousarray(step.observation[name]) for name in names)
         action: Array = np.zeros(len(step.seat), np.int64)
-        decide(cards, totals, actions, past, action)
+        decide(seen(step.observation), totals, actions, past, action)
         return Decision(action, np.zeros(len(action), np.float32), np.zeros(step.reward.shape, np.float32)), memory
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ludus.agents.greedy.duel import MASKED
 from ludus.agents.networks.layout import Entities, Field, Layout, Shown
 
 
@@ -53,7 +54,7 @@ CARDS = Entities(
     padding=2,
     untold=(2, 1),  # of the other's deck nothing is known but its size, which stands among the numbers
     mask="mask_",
-    masked=(2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 25),
+    masked=MASKED,
 )
 GLOBALS = tuple(
     field._replace(source="global_")

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.agents.greedy.duel import attack_of, last_deed, number
-from ludus.agents.networks.duel import CARDS
+from ludus.agents.greedy.duel import attack_of, last_deed, number, seen
 from ludus.games.duel import describing as act
 from ludus.games.duel import observing as see
 from ludus.games.duel.state import MOST_ACTIONS
@@ -246,17 +245,8 @@ def read(
     }
     names = ("global_", "actions_", "h_actions_")
     totals, actions, past = (np.ascontiguousarray(observation[name]) for name in names)
-    read_all(np.ascontiguousarray(seen(observation)), totals, actions, past, *shown.values())
+    read_all(seen(observation), totals, actions, past, *shown.values())
     used: Array = actions[..., act.MESSAGE].max(axis=0, initial=0)
     length = agree({"options": next(length for length in BUCKETS if not used[length:].any())})["options"]
     cut = {name: shown[name][:, :length] for name in ("options", "option_numbers")}
     return shown | cut | {"global_": totals}
-
-
-def seen(observation: Mapping[str, Array]) -> Array:
-    """The cards, without what only a critic may know of them."""
-    cards, mask = observation["cards_"], observation.get("mask_")
-    if mask is None or not mask.any():
-        return cards
-    columns = np.repeat(mask != 0, CARDS.masked, axis=-1)
-    return np.where(columns | ~columns.any(axis=(1, 2), keepdims=True), cards, 0)

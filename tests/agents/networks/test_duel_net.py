@@ -107,15 +107,16 @@ def test_an_attack_ends_as_it_was_reckoned(plain_monsters):
     assert ends >= {(True, 1), (True, -1), (False, 1), (False, -1)}
 
 
-def test_what_only_a_critic_may_know_is_not_read():
-    """With and without hidden cards shown, the same is read of the same duel."""
+def test_what_only_a_critic_may_know_no_player_reads():
+    """With and without hidden cards shown, the same is read of the same duel, and greedy does the same."""
     plain, open_ = (Pool(f"duel(oppo_info={word})", 16, seed=4) for word in ("no", "yes"))
     for _ in range(60):
         for name, array in reading.read(plain.step.observation).items():
             assert np.array_equal(array, reading.read(open_.step.observation)[name]), name
-        decision, _ = load("greedy", "duel").act((), (), plain.step, 0)
-        plain.advance(decision.action)
-        open_.advance(decision.action)
+        decisions = [load("greedy", "duel").act((), (), each.step, 0)[0] for each in (plain, open_)]
+        assert np.array_equal(decisions[0].action, decisions[1].action)
+        plain.advance(decisions[0].action)
+        open_.advance(decisions[0].action)
 
 
 def test_what_it_thinks_while_playing_it_thinks_while_learning(pool, agent):
