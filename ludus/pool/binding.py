@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import hashlib
+import importlib
 import importlib.util
 import os
 import pathlib
@@ -65,9 +66,13 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
     for module in _closure(bound, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
-            # Tables and constants may come from data files, which the sources do not show.
-            if not name.startswith("__"):
-                total.update(name.encode() + _content(value, contents))
+            # Tables and constants may come from data files, which the sources do not show. All else has no content: a
+            # package also holds whatever part of it this process has happened to import.
+            content = _content(value, contents)
+            if content and not name.startswith("__"):
+                total.update(name.encode() + content)
+    for source in _sources_beside(bound):
+        total.update(source.read_bytes())
     return total.hexdigest()[:16]
 
 
@@ -109,9 +114,12 @@ def _content(value: Any, known: dict[int, bytes]) -> bytes:
 
 
 def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleType]:
-    """What is bound, its packages, and every module of ours or the author's that it or the template imports."""
+    """What is bound, and every module of ours or the author's that it or the template imports."""
     found = {module.__name__: module for module in bound}
-    waiting = [*_imported(template, ""), *(name for part in bound for name in (*_siblings(part), *_imports_of(part)))]
+    waiting = [*_imported(template, ""), *(name for part in bound for name in _imports_of(part))]
+    for name in _imported(template, ""):  # it will do so in a moment; what nobody has imported yet would be overlooked
+        with contextlib.suppress(ModuleNotFoundError):  # a name inside of a module is none
+            importlib.import_module(name)
     while waiting:
         name = waiting.pop()
         module = sys.modules.get(name)
@@ -123,8 +131,10 @@ def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleTyp
     return [found[name] for name in sorted(found)]
 
 
-def _siblings(rules: ModuleType) -> list[str]:
-    return [name for name in list(sys.modules) if name.startswith(f"{rules.__name__}.")]
+def _sources_beside(bound: tuple[ModuleType, ...]) -> list[pathlib.Path]:
+    """All sources of packages, which may import their parts in ways that no statement shows."""
+    homes = [pathlib.Path(module.__file__ or "") for module in bound]
+    return sorted(path for home in homes if home.name == "__init__.py" for path in home.parent.rglob("*.py"))
 
 
 def _imports_of(module: ModuleType) -> list[str]:
@@ -132,12 +142,15 @@ def _imports_of(module: ModuleType) -> list[str]:
     if path.suffix != ".py":
         return []
     package = module.__name__ if path.name == "__init__.py" else module.__name__.rpartition(".")[0]
-    return _imported(ast.parse(path.read_text()), package)
+    # What a function of ours imports it does without until it is called: no loop holds it, and whether this process has
+    # called it must not matter.
+    ours = module.__name__.partition(".")[0] == "ludus"
+    return _imported(ast.parse(path.read_text()), package, in_functions=not ours)
 
 
-def _imported(tree: ast.AST, package: str) -> list[str]:
+def _imported(tree: ast.AST, package: str, in_functions: bool = True) -> list[str]:
     names: list[str] = []
-    for node in _statements(tree):
+    for node in _statements(tree, in_functions):
         if isinstance(node, ast.Import):
             names.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -147,12 +160,17 @@ def _imported(tree: ast.AST, package: str) -> list[str]:
     return names
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.AST]:
     """All statements, wherever they stand: most of a tree is expressions, in which nothing is imported."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not in_functions:
+            continue
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            waiting.extend(node.orelse)
+            continue
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
             waiting.extend(getattr(node, part, ()))
 

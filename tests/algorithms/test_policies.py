@@ -1,5 +1,6 @@
 """Policies: how often each action is chosen against the exact distribution; ties evenly, illegal ones never."""
 
+import functools
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ VALUES = [0.3, ILLEGAL, 0.7, -1.2, 0.7, ILLEGAL, 0.65]
 LEGAL = [0, 2, 3, 4, 6]
 
 
+@functools.cache
 def loop_of(policy):
     """Many draws from the first row; a fresh count of choices before each unless they are to be kept."""
     choose, actions = part("policy", policy).choose, len(VALUES)
@@ -140,18 +142,24 @@ def test_one_legal_action_is_taken_whatever_it_is_worth(policy):
         assert set(chosen(policy, exploration, values=values, times=200)[0]) == {3}
 
 
-@pytest.mark.parametrize("policy", ["epsilon_greedy", "boltzmann"])
-@pytest.mark.parametrize("exploration", [0.0, 0.2, 1.0])
-def test_expected_is_the_mean_of_what_is_chosen(policy, exploration):
+@functools.cache
+def question_of(policy):
+    """What is expected of the first row."""
     expected, actions = part("policy", policy).expected, len(VALUES)
 
     @rule
     def ask(rows, settings):
         return expected(rows[0], actions, settings[0])
 
+    return ask
+
+
+@pytest.mark.parametrize("policy", ["epsilon_greedy", "boltzmann"])
+@pytest.mark.parametrize("exploration", [0.0, 0.2, 1.0])
+def test_expected_is_the_mean_of_what_is_chosen(policy, exploration):
     distribution = greedy_with(exploration) if policy == "epsilon_greedy" or exploration == 0 else softmax(exploration)
     exact = sum(distribution[a] * np.float32(VALUES[a]) for a in LEGAL)
-    assert ask(new_pair(policy, VALUES), settings_with(exploration)) == pytest.approx(exact, abs=1e-6)
+    assert question_of(policy)(new_pair(policy, VALUES), settings_with(exploration)) == pytest.approx(exact, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -163,10 +171,4 @@ def test_expected_is_the_mean_of_what_is_chosen(policy, exploration):
     ],
 )
 def test_expected_of_ucb_is_the_value_of_its_next_choice(counts, exact):
-    expected, actions = part("policy", "ucb").expected, len(VALUES)
-
-    @rule
-    def ask(rows, settings):
-        return expected(rows[0], actions, settings[0])
-
-    assert ask(new_pair("ucb", VALUES, counts), settings_with(0.4)) == pytest.approx(exact, abs=1e-6)
+    assert question_of("ucb")(new_pair("ucb", VALUES, counts), settings_with(0.4)) == pytest.approx(exact, abs=1e-6)

@@ -14,7 +14,7 @@ from ludus.types import LudusError
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory):
     # Other tests compile networks in a hurry, and have games of their own; here agents learn in earnest, and ours.
-    other = ("JAX_DISABLE_MOST_OPTIMIZATIONS", "LUDUS_GAMES")
+    other = ("JAX_DISABLE_MOST_OPTIMIZATIONS", "XLA_FLAGS", "LUDUS_GAMES")
     environment = {name: value for name, value in os.environ.items() if name not in other}
     with StudioProcess(tmp_path_factory.mktemp("studio") / "runs", environment) as server:
         yield server

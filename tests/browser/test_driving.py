@@ -1,10 +1,17 @@
-"""The car in the page: it laps, a person takes the wheel and hands it back, sixty-four of them, by thumb too."""
+"""The car in the page: it laps, a person takes the wheel, by thumb and gamepad too, and hands it back, 64 of them."""
 
 import re
 
 import pytest
 import rooms
 from playwright.sync_api import expect
+
+GAMEPAD = """
+window.pad = { connected: true, axes: [0, 0, 0, 0], buttons: Array.from({ length: 16 }, () => ({ value: 0 })) };
+navigator.getGamepads = () => [null, window.pad, null, null];
+window.dispatchEvent(new Event("gamepadconnected"));
+"""
+"""what a browser shows of one that was plugged in: the only stand-in, as there is no such thing here"""
 
 
 def heading(studio, room):
@@ -53,6 +60,28 @@ def test_a_thumb_takes_the_wheel_on_a_phone(open_page, studio):
     page.mouse.move(pad["x"] + pad["width"] * 0.9, pad["y"] + pad["height"] * 0.5)
     rooms.wait(studio, room, lambda now: abs(turned(before, now)) > 10 or now["over"], "the car turns")
     page.mouse.up()
+
+
+def test_a_gamepad_that_was_there_before_the_room_takes_the_wheel(page, studio):
+    page.evaluate(GAMEPAD)
+    room = rooms.go(page, studio, "watch/car?agent=scripted")
+    page.get_by_role("combobox", name="Speed").select_option("0.25")
+    page.evaluate("pad.axes[0] = 1")
+    page.locator(".offer").get_by_role("button", name="Take the wheel").click()
+    rooms.wait(studio, room, lambda now: now["wheel"] == "person", "the wheel is ours")
+    before = heading(studio, room)
+    now = rooms.wait(studio, room, lambda now: turned(before, now) > 10, "the stick turns the car right")
+    page.evaluate("pad.axes[0] = -0.5; pad.buttons[6].value = 1")
+    before, fast = heading(studio, room), speed(now)
+    rooms.wait(studio, room, lambda now: turned(before, now) < -10, "the stick turns the car left")
+    rooms.wait(studio, room, lambda now: speed(now) < fast, "the left trigger brakes")
+    page.evaluate("pad.axes[0] = 0.1; pad.buttons[6].value = 0")  # a stick at rest is never quite in the middle
+    page.keyboard.press("Escape")
+    rooms.wait(studio, room, lambda now: now["wheel"] == "agent", "the agent drives again")
+
+
+def speed(now):
+    return float(re.search(r"speed ([\d.]+)", now["words"])[1])
 
 
 @pytest.mark.parametrize("game", ["cartpole", "lair", "recall", "goofspiel", "balatro", "connect4"])

@@ -1,4 +1,4 @@
-"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, turns of a duel, two pages at one table, reloading."""
+"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, turns of a duel, two pages, reloading, a battle."""
 
 import re
 
@@ -122,3 +122,28 @@ def test_the_page_comes_back_after_the_server(open_page, studio):
     now = rooms.wait(studio, room, lambda now: now["move"] == 2 and now["waiting"], "the game stands as before")
     rooms.click_move(page, studio, room, now["legal"][0]["name"])
     open_page.forgiven = True  # the browser itself complains of every try to connect
+
+
+def test_a_battle_of_three_is_held_rated_and_watched(page, studio):
+    page.goto(f"{studio.url}/#/battle?game=tictactoe")
+    expect(page.get_by_role("checkbox", name=re.compile("^Perfect"))).to_be_checked()
+    for agent in page.get_by_role("checkbox").all():
+        agent.uncheck()
+    begin = page.get_by_role("button", name="Start the battle")
+    expect(begin).to_be_disabled()
+    for name in ("Perfect", r"Search \(50\)", "Random"):
+        page.get_by_role("checkbox", name=re.compile(f"^{name}")).check()
+    expect(page.get_by_role("status").filter(has_text="3 agents, 3 pairs")).to_be_visible()
+    page.get_by_label("Games for every two agents").fill("40")
+    begin.click()
+    ratings = page.get_by_role("region", name="Ratings in tictactoe").get_by_role("row")
+    ratings.first.wait_for()
+    expect(ratings).to_have_count(4)
+    rated = [int(ratings.nth(place).get_by_role("cell").nth(1).inner_text()) for place in (1, 2, 3)]
+    assert rated == sorted(rated, reverse=True) and abs(sum(rated) / 3 - 1500) < 2
+    expect(ratings.nth(1)).to_contain_text("perfect")
+    page.reload()  # the address of a battle is enough to find it again
+    page.get_by_role("button", name=re.compile(r"^perfect took \d+ percent of the points from random")).click()
+    page.wait_for_url(re.compile(r"#/room/[a-z]+"))
+    room = rooms.state(studio, page.url.rpartition("/")[2])
+    assert room["seats"] == ["perfect", "random"]

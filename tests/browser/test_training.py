@@ -1,9 +1,12 @@
 """Training from the page: a form that minds, charts that move, an agent that drives, and what is told when it fails."""
 
+import io
 import json
 import os
 import re
 import signal
+import urllib.request
+import zipfile
 
 import rooms
 from playwright.sync_api import expect
@@ -115,3 +118,33 @@ def test_runs_can_be_compared_and_deleted(page, studio, open_page):
     page.wait_for_url(re.compile(r"#/runs"))
     assert names[1] not in [run["name"] for run in studio.get("/api/runs")]
     open_page.forgiven = True  # a page may have asked for the run while it was deleted
+
+
+def test_an_agent_is_exported_and_imported_again(page, studio):
+    name = start(page, studio, "tictactoe", "q_learning", Steps="1000000")
+    run = studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    with page.expect_download() as taken:
+        page.get_by_role("link", name=re.compile("^Export the checkpoint")).first.click()
+    assert taken.value.suggested_filename.startswith(name) and taken.value.suggested_filename.endswith(".zip")
+    page.goto(f"{studio.url}/#/runs")
+    with page.expect_file_chooser() as asked:
+        page.get_by_role("button", name="Import an agent").click()
+    asked.value.set_files(
+        {"name": "agent.zip", "mimeType": "application/zip", "buffer": taken.value.path().read_bytes()}
+    )
+    told = page.get_by_text(re.compile(r"^Imported as tictactoe-\d+\.$"))
+    told.wait_for()
+    again = re.search(r"tictactoe-\d+", told.inner_text())[0]
+    page.get_by_role("link", name=again).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"{again} finished")
+    newest = max(run["checkpoints"], key=lambda one: one["steps"])
+    assert again != name and agent_of(studio, again, "newest") == agent_of(studio, name, newest["name"])
+    room = rooms.go(page, studio, f"play/tictactoe?agent=run:{again}")
+    rooms.wait(studio, room, lambda now: now["waiting"], "it plays with us")
+
+
+def agent_of(studio, run, checkpoint):
+    """The files of an agent, byte for byte."""
+    with urllib.request.urlopen(f"{studio.url}/api/runs/{run}/export?checkpoint={checkpoint}") as answer:
+        packed = zipfile.ZipFile(io.BytesIO(answer.read()))
+    return {name.partition("/")[2]: packed.read(name) for name in packed.namelist()}

@@ -59,6 +59,12 @@ def more(state):
 HASH = (
     "from ludus import games; from ludus.pool import binding; print(binding.digest(binding.KERNEL, games.find('sum')))"
 )
+HASHES = (
+    "from ludus import games; from ludus.agents import thinking; from ludus.agents.greedy import balatro; "
+    "from ludus.algorithms import tabular; from ludus.pool import binding; "
+    "print([binding.digest(binding.KERNEL, games.find(name)) for name in ('tictactoe', 'balatro')], "
+    "binding.digest(tabular.HERE / 'kernel.py', games.find('tictactoe')), binding.digest(thinking.KERNEL, balatro))"
+)
 MISSES = (
     "import sys; from ludus import Pool; Pool('sum', 1).advance([0]); "
     "print(sum(sys.modules['ludus_kernel_sum'].advance.stats.cache_misses.values()))"
@@ -129,6 +135,12 @@ def test_every_process_finds_the_same_cache(home):
     game = home / "games" / "sum.py"
     game.write_text(f"{GAME}\nfrom ludus.words import integer\nSIZE, TABLES = integer(1, 0, 9, ''), (init, step)\n")
     assert process(home, HASH).stdout == process(home, HASH).stdout
+
+
+def test_what_else_a_process_has_imported_does_not_matter(home):
+    """A part of a package is a name in it once somebody imports it, and functions import what only they need."""
+    others = "import ludus.games.balatro.trying, ludus.studio.app, ludus.words.instructions"
+    assert process(home, HASHES).stdout == process(home, f"{others}; {HASHES}").stdout
 
 
 def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_path):

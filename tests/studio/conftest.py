@@ -47,7 +47,7 @@ class Served:
             answer = self.get(path)
             if wanted(answer):
                 return answer
-            time.sleep(0.05)
+            time.sleep(0.2)  # who asks more often takes the time of whom it waits for
         raise AssertionError(f"waited in vain; the last answer was {answer}")
 
     def close(self):

@@ -32,6 +32,7 @@ export class Wheel {
     window.addEventListener("blur", () => this.#letGo(), { signal });
     document.addEventListener("visibilitychange", () => document.hidden && this.#letGo(), { signal });
     window.addEventListener("gamepadconnected", () => this.#wake(), { signal });
+    this.#wake(); // a gamepad that the page knows already is not told of again
   }
 
   #build() {

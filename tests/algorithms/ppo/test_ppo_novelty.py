@@ -20,7 +20,14 @@ def world():
     pool = open_pool("tictactoe", 4, 1)
     steps = [pool.step, *(pool.advance(pool.random_actions(seed)) for seed in range(4))]
     agent = new_agent(pool, MLPArgs(width=8, depth=1), curious=True)
-    return agent, novelty.start(agent, jax.random.key(0)), jax.tree.map(jnp.asarray, stack_steps(steps))
+    curiosity = jax.jit(functools.partial(novelty.start, agent))(jax.random.key(0))
+    return agent, curiosity, jax.tree.map(jnp.asarray, stack_steps(steps))
+
+
+def surprise(agent, curiosity, steps):
+    """[T * N], of all steps as one row after the other."""
+    flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
+    return np.asarray(jax.jit(functools.partial(novelty.surprise, agent))(curiosity.predictor, flat))
 
 
 def identity(number):
@@ -51,9 +58,8 @@ def test_rewards_pile_up():
 
 def test_rewards_are_errors_in_deviations_of_what_they_pile_up_to(world):
     agent, curiosity, steps = world
-    news, after = novelty.rewards(agent, curiosity, steps, 0.9, identity)
-    flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
-    raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat)).reshape(5, 4)
+    news, after = jax.jit(lambda seen: novelty.rewards(agent, seen, steps, 0.9, identity))(curiosity)
+    raw = surprise(agent, curiosity, steps).reshape(5, 4)
     assert news.shape == (5, 4, 1) and after.seen == 20 and raw.min() > 0
     piles = np.array([sum(0.9 ** (late - t) * raw[t] for t in range(late + 1)) for late in range(5)])
     np.testing.assert_allclose(news[..., 0], raw / piles.std(), rtol=1e-3)
@@ -82,9 +88,9 @@ def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):
 def test_a_share_of_the_steps_is_a_mean_over_that_share(world):
     """Drawn by dice, of which the same ones draw the same; never fewer than one."""
     agent, curiosity, steps = world
-    flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
-    raw = np.asarray(novelty.surprise(agent, curiosity.predictor, flat))
+    raw = surprise(agent, curiosity, steps)
     for share, count in ((0.5, 10), (0.0, 1)):
-        found = novelty.loss(agent, curiosity.predictor, steps, share, jax.random.key_data(jax.random.key(3)))
+        loss = jax.jit(lambda dice, share=share: novelty.loss(agent, curiosity.predictor, steps, share, dice))
+        found = loss(jax.random.key_data(jax.random.key(3)))
         chosen = np.asarray(jax.random.randint(jax.random.key(3), (count,), 0, 20))
         np.testing.assert_allclose(found, raw[chosen].mean(), rtol=1e-5)
