@@ -2,11 +2,14 @@
 
     make real-core && python benchmarks/ygopro.py --out benchmarks/results/ygopro.json
     python benchmarks/ygopro.py --core ~/edopro/libocgcore.so           # a library in this process instead
+    python benchmarks/ygopro.py --cards ~/edopro/expansions --scripts ~/edopro/script --deck1 yugi --deck2 kaiba
 
-Two decks of Normal Monsters play at random. Bare is the core alone, in the process where it runs, duel after duel:
-process, get the message, set the recorded response, and nothing looked at. Bridged is the pool: the same duels side by
-side, with observations and masks written; choosing actions is not timed. All times are of the processor, of both
-processes where there are two, so that a busy machine does not matter much.
+Duels are played at random: of Normal Monsters, which need no scripts (plain), with five cards of our own among them
+that have some (effects), or with your cards and decks (yours). Bare is the core alone, in the process where it runs,
+duel after duel: process, get the message, set the recorded response, and nothing looked at. Bridged is the pool: the
+same duels side by side, with observations and masks written; choosing actions is not timed. All times are of the
+processor, of both processes where there are two, so that a busy machine does not matter much; the last of several laps
+counts, as the first ones compile.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +45,22 @@ TABLES = (
     "create table texts(id integer primary key, name text, desc text)",
 )
 BARE = pathlib.Path(__file__).with_name("ygopro_bare.mjs")
-SEED = 1
+EFFECTS = pathlib.Path(__file__).with_name("ygopro_effects.lua")
+EFFECT_MONSTER, SPELL, TRAP = 0x21, 0x2, 0x4
+OURS = (
+    (10000011, EFFECT_MONSTER, 1400, 1000, 4), (10000012, EFFECT_MONSTER, 1000, 800, 3), (10000013, SPELL, 0, 0, 0),
+    (10000014, SPELL, 0, 0, 0), (10000015, TRAP, 0, 0, 0),
+)  # fmt: skip
+"""code, type, attack, defense and level of the cards of our own"""
+SEED, LAPS = 1, 4
+
+
+class Case(NamedTuple):
+    """What is played."""
+
+    name: str
+    game: str
+    library: Files
 
 
 class Played(NamedTuple):
@@ -58,50 +77,84 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=16)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--case", choices=("plain", "effects"), help="one of the two alone")
+    parser.add_argument("--cards", help="your cards.cdb, to measure your decks instead of ours")
+    parser.add_argument("--scripts", help="your card scripts")
+    parser.add_argument("--deck1", default="yugi")
+    parser.add_argument("--deck2", default="kaiba")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        results = measure(chosen, pathlib.Path(folder))
+        both = ours(chosen.core, pathlib.Path(folder))
+        cases = [yours(chosen)] if chosen.cards else [case for case in both if chosen.case in (None, case.name)]
+        results = [
+            result for case in cases for result in measure(case, chosen, pathlib.Path(folder) / f"{case.name}-kept")
+        ]
     settings = {"core": chosen.core if chosen.core == "wasm" else "libocgcore", "rows": chosen.rows}
     document = {"hardware": hardware.describe(), "settings": settings, "results": [each._asdict() for each in results]}
     reporting.publish(document, chosen.out, chosen.json)
 
 
-def measure(chosen: argparse.Namespace, folder: pathlib.Path) -> list[bench.Result]:
+def measure(case: Case, chosen: argparse.Namespace, folder: pathlib.Path) -> list[bench.Result]:
     """The rate of both, and what is left; bare and bridged take turns, so that a disturbance hits both."""
-    name = write_game(chosen.core, folder)
-    played = record(name, chosen, folder / "kept")
-    library = Files(folder / "cards.cdb")
+    played = record(case.game, chosen, folder)
     bare = bare_in_node if chosen.core == "wasm" else bare_in_here
     pairs = []
     for done in range(chosen.rounds):
-        pairs.append((bare(chosen.core, played, library, folder), bridged(name, chosen)))
-        reporting.tell(f"round {done + 1} of {chosen.rounds}: {pairs[-1][0]:.0f} bare, {pairs[-1][1]:.0f} bridged")
+        pairs.append((bare(chosen.core, played, case.library, folder), bridged(case.game, chosen)))
+        told = f"{pairs[-1][0]:.0f} bare, {pairs[-1][1]:.0f} bridged"
+        reporting.tell(f"{case.name}, round {done + 1} of {chosen.rounds}: {told}")
     rates = [statistics.median(each) for each in zip(*pairs, strict=True)]
     share = statistics.median(through / alone for alone, through in pairs)
     return [
-        bench.Result("ygopro/bare", rates[0], "decisions/s"),
-        bench.Result("ygopro/bridged", rates[1], "decisions/s"),
-        bench.Result("ygopro/share", share, "x"),
+        bench.Result(f"ygopro/{case.name}/bare", rates[0], "decisions/s"),
+        bench.Result(f"ygopro/{case.name}/bridged", rates[1], "decisions/s"),
+        bench.Result(f"ygopro/{case.name}/share", share, "x"),
     ]
 
 
-def write_game(core: str, folder: pathlib.Path) -> str:
-    """A database of the Normal Monsters that we know, two decks of them, and the name of the game."""
+def yours(chosen: argparse.Namespace) -> Case:
+    """The user's own cards and decks."""
+    files = f"cards={chosen.cards}" + (f", scripts={chosen.scripts}" if chosen.scripts else "")
+    game = f"duel@ygopro(core={chosen.core}, {files}, deck1={chosen.deck1}, deck2={chosen.deck2})"
+    return Case("yours", game, Files(chosen.cards, chosen.scripts))
+
+
+def ours(core: str, folder: pathlib.Path) -> list[Case]:
+    """Duels of Normal Monsters, and duels with effects among them."""
+    plain = write_game(core, folder)
+    scripts = folder / "script"
+    scripts.mkdir()
+    for code, *_ in OURS:
+        (scripts / f"c{code}.lua").write_bytes(EFFECTS.read_bytes())
+    effects = write_game(core, folder, [code for code, *_ in OURS], scripts)
+    return [
+        Case("plain", plain, Files(folder / "cards.cdb")),
+        Case("effects", effects, Files(folder / "effects.cdb", scripts)),
+    ]
+
+
+def write_game(core: str, folder: pathlib.Path, first: Sequence[int] = (), scripts: pathlib.Path | None = None) -> str:
+    """A database of the Normal Monsters that we know and our own cards, two decks that begin with three of each of the
+    `first`, and the name of the game."""
+    kind = "effects" if first else "cards"
     cards = [card for card in ROWS if card.types & (NORMAL_MONSTER | TOKEN) == NORMAL_MONSTER]
-    base = sqlite3.connect(folder / "cards.cdb")
+    base = sqlite3.connect(folder / f"{kind}.cdb")
     for statement in TABLES:
         base.execute(statement)
     rows = [(c.code, 3, 0, 0, c.types, c.attack, c.defense, c.level, c.race, c.attribute, 0) for c in cards]
+    rows += [(code, 3, 0, 0, types, attack, defense, level, 1, 1, 0) for code, types, attack, defense, level in OURS]
     base.executemany("insert into datas values(?,?,?,?,?,?,?,?,?,?,?)", rows)
-    base.executemany("insert into texts values(?,?,'')", [(card.code, card.name) for card in cards])
+    base.executemany("insert into texts values(?,?,'')", [(row[0], str(row[0])) for row in rows])
     base.commit()
     base.close()
     for start, deck in ((0, "one"), (9, "two")):
-        codes = [str(cards[(start + place // 3) % len(cards)].code) for place in range(40)]
-        (folder / f"{deck}.ydk").write_text("\n".join(["#main", *codes, "#extra", "!side", ""]))
-    return f"duel@ygopro(core={core}, cards={folder}/cards.cdb, deck1={folder}/one.ydk, deck2={folder}/two.ydk)"
+        codes = [code for code in first for _ in range(3)]
+        codes += [cards[(start + place // 3) % len(cards)].code for place in range(40 - len(codes))]
+        (folder / f"{kind}-{deck}.ydk").write_text("\n".join(["#main", *map(str, codes), "#extra", "!side", ""]))
+    files = f"cards={folder}/{kind}.cdb" + (f", scripts={scripts}" if scripts else "")
+    return f"duel@ygopro(core={core}, {files}, deck1={folder}/{kind}-one.ydk, deck2={folder}/{kind}-two.ydk)"
 
 
 def record(name: str, chosen: argparse.Namespace, kept: pathlib.Path) -> Played:
@@ -119,10 +172,10 @@ def record(name: str, chosen: argparse.Namespace, kept: pathlib.Path) -> Played:
 
 
 def bridged(name: str, chosen: argparse.Namespace) -> float:
-    """Decisions a second of processor through the pool, after as many steps to warm up."""
+    """Decisions a second of processor through the pool."""
     pool = open_pool(name, chosen.rows, SEED)
     node = getattr(pool._games._core, "process", None)  # type: ignore[attr-defined]
-    for _ in range(2):
+    for _ in range(LAPS):
         spent, decisions, begun = 0.0, 0, spent_by(node)
         for step in range(chosen.steps):
             actions = pool.random_actions(step)
@@ -144,13 +197,16 @@ def spent_by(process: subprocess.Popen[bytes] | None) -> float:
 
 
 def bare_in_node(core: str, played: Played, library: Files, folder: pathlib.Path) -> float:
-    """The core in Node without us: the script plays the duels twice, and tells what the second time took."""
+    """The core in Node without us: the script plays the duels, and tells what the last time took."""
     duels: list[dict[str, Any]] = [
-        {"seed": setup.seed[0], "decks": [deck.main for deck in setup.decks], "answers": [a.hex() for a in answers]}
+        {"seed": setup.seed[0], "decks": setup.decks, "answers": [answer.hex() for answer in answers]}
         for setup, answers in zip(played.setups, played.answers, strict=True)
     ]
     cards = {card.code: pack_card(card).hex() for card in library.all_cards()}
-    (folder / "duels.json").write_text(json.dumps({"cards": cards, "duels": duels}))
+    scripts = {name: (library.script(name) or b"").decode() for name in library.script_names()}
+    first = [name for name, _ in library.first_scripts()]
+    given = {"cards": cards, "duels": duels, "scripts": scripts, "first": first, "laps": LAPS}
+    (folder / "duels.json").write_text(json.dumps(given))
     told = subprocess.run(
         ["node", BARE, find_package(), folder / "duels.json"], check=True, capture_output=True, text=True
     )
@@ -158,9 +214,9 @@ def bare_in_node(core: str, played: Played, library: Files, folder: pathlib.Path
 
 
 def bare_in_here(core: str, played: Played, library: Files, folder: pathlib.Path) -> float:
-    """The library without us, called from a compiled loop; the second time counts."""
+    """The library without us, called from a compiled loop."""
     native = NativeCore(library, core)
-    for _ in range(2):
+    for _ in range(LAPS):
         start = time.process_time()
         for setup, answers in zip(played.setups, played.answers, strict=True):
             duel = native.open(setup)

@@ -10,22 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ludus.bridges.ygopro import features, messages
+from ludus.bridges.ygopro import features, looking, messages
 from ludus.bridges.ygopro.seeing import (
     POSITION_IDS,
+    draw,
     find,
     is_known,
-    note,
     place_of,
-    see_cards,
-    see_history,
-    see_numbers,
     short,
     take_place,
     take_points,
     word,
 )  # fmt: skip
-from ludus.bridges.ygopro.table import MOST_BYTES, MOST_CARDS, MOST_OPTIONS, MOST_TOLD
+from ludus.bridges.ygopro.table import MOST_BYTES, MOST_CARDS, MOST_OPTIONS, MOST_TOLD, NOBODY_YET
 from ludus.words import kernel, rule
 
 RETRY, BATTLE, IDLE, EFFECT_YESNO, YESNO, OPTION, CARD, CHAIN, PLACE, POSITION, TRIBUTE, COUNTER, SUM = (
@@ -36,13 +33,15 @@ NEW_TURN, NEW_PHASE, DAMAGE_STEP_START, DAMAGE_STEP_END, CONFIRM_CARDS, WIN = (
     messages.NEW_TURN, messages.NEW_PHASE, messages.DAMAGE_STEP_START, messages.DAMAGE_STEP_END,
     messages.CONFIRM_CARDS, messages.WIN,
 )  # fmt: skip
+DRAW = looking.DRAW
 IS_QUESTION = np.array([kind in messages.QUESTIONS for kind in range(256)])
 MESSAGE_IDS = np.zeros(256, np.int64)
 for _kind, _name in messages.NAMES.items():
     MESSAGE_IDS[_kind] = features.MESSAGE_IDS.get(_name, 0)
-AS_WORD, AS_PICK, AS_PLACE = range(3)
-"""how an answer is written: one number, the one card that is picked, or a zone"""
-MOST_REPLY = 12
+AS_WORD, AS_PICKS, AS_PLACE, AS_UNSELECT = range(4)
+"""how an answer is written: one number, the cards that were picked, a zone, or a card that is added to others"""
+FINISHED = -1
+"""the reply of an option that ends picking"""
 IDLE_ACTS = (features.SUMMON, features.SPECIAL_SUMMON, features.REPOSITION, features.SUMMON_DOWN, features.SET)
 SYSTEM_IDS = np.full(2048, features.OTHER_TEXT)
 for _text, _number in features.SYSTEM_IDS.items():
@@ -63,13 +62,14 @@ MOST_OWN_TEXT = features.MOST_OWN_TEXTS - 1
 
 @kernel
 def absorb(tables: Any, which: Any, first: Any, data: Any, printed: Any) -> Any:
-    """Take in what duels have told, one after another, up to the end of the bytes; how many there were.
+    """Take in what duels have told, one after another, up to the end of the bytes.
 
     Each is u8 over, u32 and the messages, u8 how many places, and for each u8 player, u8 location (0 is the field as a
-    whole), u32 and the bytes of the core.
+    whole), u32 and the bytes of the core. Returned is how many there were, and how many ask what is not simple.
     """
     at = 0
     count = 0
+    intricate = 0
     while at < len(data):
         table = tables[which[first + count]]
         table.over = data[at]
@@ -82,10 +82,10 @@ def absorb(tables: Any, which: Any, first: Any, data: Any, printed: Any) -> Any:
             size = word(data, at + 2)
             take_look(table, data[at], data[at + 1], data, at + 6, at + 6 + size, printed)
             at += 6 + size
-        if table.kind:
-            offer(table, printed)
+        offer(table, printed)
+        intricate += 1 - table.is_simple
         count += 1
-    return count
+    return count, intricate
 
 
 @rule
@@ -118,6 +118,8 @@ def hear(table, data, at, end):
             table.over = 1
         elif kind == CONFIRM_CARDS:
             hear_shown(table, data, at + 1)
+        elif kind == DRAW:
+            draw(table, data[at + 1], word(data, at + 2))
         elif IS_QUESTION[kind]:
             table.kind = kind
             player = data[at + 1]
@@ -135,6 +137,7 @@ def hear(table, data, at, end):
 @rule
 def hear_shown(table, data, at):
     """Cards that are shown to a player until the next question."""
+    table.viewer = NOBODY_YET
     for k in range(word(data, at + 1)):
         card = at + 5 + 10 * k
         if table.shown_count < MOST_CARDS:
@@ -148,12 +151,16 @@ def hear_shown(table, data, at):
 
 @rule
 def offer(table, printed):
-    """The options of the question; it is simple where one of them is the whole answer, and all fit on a page."""
+    """The options of the question; it is simple where rules can answer it, and all fit on a page."""
     kind = table.kind
     told = table.question
     table.option_count = 0
     table.reply_form = AS_WORD
-    one_pick = True
+    simple = True
+    if kind == 0:
+        # There are questions only until the end.
+        table.is_simple = table.over
+        return
     if kind == IDLE:
         offer_idle(table, told, printed)
     elif kind == BATTLE:
@@ -163,30 +170,27 @@ def offer(table, printed):
     elif kind in (EFFECT_YESNO, YESNO):
         offer_yes(table, told, printed)
     elif kind in (CARD, TRIBUTE):
-        one_pick = word(told, 3) == 1 and word(told, 7) == 1
-        table.reply_form = AS_PICK
-        offer_cards(table, told, 11, 14 if kind == CARD else 11, printed)
+        simple = offer_picks(table, told, printed)
     elif kind == SUM:
-        one_pick = False
+        simple = False
         offer_cards(table, told, 19 + 18 * word(told, 15), 18, printed)
     elif kind == UNSELECT:
-        one_pick = False
         offer_unselect(table, told, printed)
     elif kind == COUNTER:
-        one_pick = False
+        simple = False
         offer_cards(table, told, 6, 9, printed)
     elif kind in (PLACE, DISABLE_FIELD):
-        one_pick = told[2] == 1
+        simple = told[2] == 1
         table.reply_form = AS_PLACE
         offer_places(table, told)
     elif kind in (RACE, ATTRIBUTE):
-        one_pick = False
+        simple = False
         offer_bits(table, told)
     elif kind == ANNOUNCE_CARD:
-        one_pick = False
+        simple = False
     else:
         offer_values(table, told, printed)
-    table.is_simple = one_pick and 0 < table.option_count <= MOST_OPTIONS and table.question_length <= MOST_BYTES
+    table.is_simple = simple and 0 < table.option_count <= MOST_OPTIONS and table.question_length <= MOST_BYTES
 
 
 @rule
@@ -348,18 +352,64 @@ def offer_cards(table, told, at, size, printed):
 
 
 @rule
+def offer_picks(table, told, printed):
+    """Cards to pick one after another; whether each of them counts as one."""
+    table.reply_form = AS_PICKS
+    table.fewest = word(told, 3)
+    table.most = word(told, 7)
+    table.pick_count = 0
+    offer_cards(table, told, 11, 14 if table.kind == CARD else 11, printed)
+    if table.kind == TRIBUTE:
+        for number in range(min(table.option_count, MOST_OPTIONS)):
+            if told[15 + 11 * number + 10] != 1:
+                return False
+    if table.option_count and table.fewest == 0:
+        add(table, FINISHED)[FINISH] = 1
+    return table.most > 0
+
+
+@rule
+def pick(table, action):
+    """Pick a card, or finish, of what is left; whether that was all."""
+    if table.replies[action] == FINISHED:
+        return True
+    table.picks[table.pick_count] = table.replies[action]
+    table.pick_count += 1
+    if table.replies[table.option_count - 1] == FINISHED:
+        table.option_count -= 1
+    table.option_count -= 1
+    for k in range(action, table.option_count):
+        table.replies[k] = table.replies[k + 1]
+        for column in range(COLUMNS):
+            table.options[k, column] = table.options[k + 1, column]
+    if table.option_count == 0 or table.pick_count == table.most:
+        return True
+    if table.pick_count >= table.fewest:
+        add(table, FINISHED)[FINISH] = 1
+    return False
+
+
+@rule
 def offer_unselect(table, told, printed):
+    """Cards to add to those that were picked; to take one back, and to cancel, only where there is nothing else."""
+    table.reply_form = AS_UNSELECT
     at = 12
     for _ in range(2):
         count = word(told, at)
         at += 4
         for _ in range(count):
-            point_located(table, add(table, 0), told, at, printed)
+            point_located(table, add(table, table.option_count), told, at, printed)
             at += 14
     if told[2]:
-        add(table, 0)[FINISH] = 1
+        add(table, FINISHED)[FINISH] = 1
     elif told[3]:
-        add(table, 0)[ACT] = features.CANCEL
+        add(table, FINISHED)[ACT] = features.CANCEL
+    added = word(told, 12)
+    if 0 < added + told[2] <= MOST_OPTIONS:
+        # Finish comes right after the cards to add.
+        table.option_count = added
+        if told[2]:
+            add(table, FINISHED)[FINISH] = 1
 
 
 @rule
@@ -410,45 +460,3 @@ def offer_values(table, told, printed):
     elif table.kind == HAND_SIGN:
         for sign in range(1, 4):
             add(table, sign)[NUMBER_COLUMN] = sign
-
-
-@rule
-def write_reply(table, action, out):
-    """The bytes that answer a simple question; how many they are."""
-    reply = table.replies[action]
-    size = 12 if table.reply_form == AS_PICK else 3 if table.reply_form == AS_PLACE else 4
-    for k in range(size):
-        out[k] = 0
-    first = 0
-    if table.reply_form == AS_PICK:
-        out[4] = 1
-        first = 8
-    for k in range(first, min(first + 4, size)):
-        out[k] = reply >> 8 * (k - first) & 255
-    return size
-
-
-@kernel
-def show(
-    tables: Any, all_seeing: Any, cards: Any, numbers: Any, actions: Any, history: Any, mask: Any
-) -> None:  # fmt: skip
-    """What the player of every table sees; options only of simple questions."""
-    for row in range(len(tables)):
-        table = tables[row]
-        see_cards(table, table.player, all_seeing, cards[row], mask[row])
-        see_numbers(table, table.player, table.over, numbers[row])
-        see_history(table, table.player, history[row])
-        count = table.option_count if table.is_simple and table.kind else 0
-        for action in range(MOST_OPTIONS):
-            for column in range(COLUMNS):
-                actions[row, action, column] = table.options[action, column] if action < count else 0
-
-
-@kernel
-def take(tables: Any, idle: Any, chosen: Any, actions: Any, replies: Any, sizes: Any) -> None:
-    """Remember what was chosen, and write what answers simple questions."""
-    for row in range(len(tables)):
-        if not idle[row]:
-            table = tables[row]
-            note(table, actions[row, chosen[row]])
-            sizes[row] = write_reply(table, chosen[row], replies[row])

@@ -12,8 +12,7 @@ const [HELLO, OPEN, RUN, CLOSE] = [0, 1, 2, 3];
 const [DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART] = [0, 1, 2, 3, 4, 5];
 const [ENDED, AWAITING] = [0, 1];
 const [WIN, SELECT_CHAIN, CONFIRM_CARDS, MOVE, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END] = [5, 16, 31, 50, 72, 73, 74];
-const DRAW = 90;
-const TURNING = [53, 54, 60, 62, 64];
+const [POSITION_CHANGE, SET, SUMMONING, SPECIAL_SUMMONING, FLIP_SUMMONING, DRAW] = [53, 54, 60, 62, 64, 90];
 const [AS_TOLD, ALL_OPEN, WHOLE] = [0, 1, 2];
 const LOOK_ONLY = 0xffff;
 const PASS = Buffer.from([255, 255, 255, 255]);
@@ -21,6 +20,8 @@ const [DECK, HAND, EXTRA, FACE_DOWN_DEFENSE] = [1, 2, 64, 8];
 const [FIELD, ALL] = [1 << 14, (1 << 15) - 1];
 const CHANGING = 0b0001110_0001110;
 const [PART_SIZE, SCRATCH_SIZE] = [32768, 65536];
+// Up to so many bytes are copied faster one by one.
+const SHORT = 64;
 
 function receive(length) {
   const bytes = Buffer.allocUnsafe(length);
@@ -80,14 +81,14 @@ const core = await factory({
 
 const view = () => new DataView(core.HEAPU8.buffer);
 const scratch = core._malloc(SCRATCH_SIZE);
+// What is asked of a place: u32 flags, u8 player, u32 location, and two numbers that stay 0.
+const info = core._malloc(20);
+core.HEAPU8.fill(0, info, info + 20);
 
 // The number that the core has just written to the beginning of the scratch, most often a length.
-function written() {
-  const heap = core.HEAPU8;
-  return heap[scratch] | (heap[scratch + 1] << 8) | (heap[scratch + 2] << 16) | (heap[scratch + 3] << 24);
-}
+const written = () => u32(core.HEAPU8, scratch);
+const u32 = (bytes, at) => bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
 
-const u32 = (at) => out[at] | (out[at + 1] << 8) | (out[at + 2] << 16) | (out[at + 3] << 24);
 
 // A card as node.py packs it: 48 bytes of numbers, then the codes of its sets and a zero. The package frees these itself.
 function writeCard(card, pointer) {
@@ -106,20 +107,23 @@ function put(bytes, offset = 0) {
 }
 
 // The rules of looking.py, and all places that there are: u8 how many, and for each u8 player, u8 location, u32 what.
-let changes, wanted, hidden, places;
+let changes, heard, withEffects, plain, places;
 function hello(asked) {
   changes = asked.subarray(0, 256);
-  const pairs = Array.from({ length: 7 }, (_, place) => 256 + 8 * place);
-  wanted = pairs.map((at) => asked.readUInt32LE(at));
-  hidden = pairs.map((at) => asked.readUInt32LE(at + 4));
-  places = Array.from({ length: asked[312] }, (_, k) => 313 + 6 * k);
+  heard = asked.subarray(256, 512);
+  const words = Array.from({ length: 28 }, (_, place) => asked.readUInt32LE(512 + 4 * place));
+  withEffects = { wanted: words.slice(0, 7), hidden: words.slice(7, 14) };
+  plain = { wanted: words.slice(14, 21), hidden: words.slice(21) };
+  places = Array.from({ length: asked[624] }, (_, k) => 625 + 6 * k);
   places = places.map((at) => ({ player: asked[at], location: asked[at + 1], what: asked.readUInt32LE(at + 2) }));
   core._ocgapiGetVersion(scratch, scratch + 4);
   return Buffer.from(core.HEAPU8.slice(scratch, scratch + 8));
 }
 
-// What is no longer known of each duel: `stale` of places as a whole, `uncounted` of those of which only the cards are counted.
+// Of each duel, where it is in the core, what is asked of its places, and what is no longer known: `stale` of places as a whole,
+// `uncounted` of those of which only the cards are counted.
 const duels = new Map();
+let lastDuel = 0;
 
 // seed (4 u64), flags (u64), life, opening hand, draws (u32 each); then names and texts of scripts, then cards.
 function open(asked) {
@@ -139,8 +143,9 @@ function open(asked) {
   core._ocgapiStartDuel(duel);
   const byEffects = scriptsLoaded ? CHANGING : 0;
   const changed = [0, byEffects, byEffects | FIELD, ALL];
-  duels.set(duel, { changed, stale: ALL, uncounted: ALL, player: 0, resolving: false, shown: false });
-  return number(duel);
+  const asking = scriptsLoaded ? withEffects : plain;
+  duels.set(++lastDuel, { duel, changed, asking, stale: ALL, uncounted: ALL, player: 0, resolving: false, shown: false });
+  return number(lastDuel);
 }
 
 function loadScript(duel, part) {
@@ -176,7 +181,9 @@ let end = 5;
 
 function copy(start, length) {
   if (end + length + 4096 > out.length) out = Buffer.concat([out, Buffer.alloc(out.length + length)]);
-  out.set(core.HEAPU8.subarray(start, start + length), end);
+  const heap = core.HEAPU8;
+  if (length > SHORT) out.set(heap.subarray(start, start + length), end);
+  else for (let k = 0; k < length; k++) out[end + k] = heap[start + k];
   end += length;
 }
 
@@ -188,94 +195,122 @@ function flush(kind) {
 }
 
 // u8 how much is wanted of places; for each duel u32 which, u16 and the answer. Told for each: u8 whether it is over, u32 and the
-// messages, u8 how many places, and for each u8 player, u8 location, u32 and what is there.
+// messages (those that node.py hears, or where everything is wanted all), u8 how many places, and for each u8 player, u8 location,
+// u32 and what is there.
 function run(asked) {
   end = 5;
   for (let at = 1; at < asked.length; ) {
-    const [duel, length] = [asked.readUInt32LE(at), asked.readUInt16LE(at + 4)];
+    const state = duels.get(u32(asked, at));
+    const length = asked[at + 4] | (asked[at + 5] << 8);
     const answer = length === LOOK_ONLY ? null : asked.subarray(at + 6, at + 6 + length);
     at += 6 + (answer ? length : 0);
-    const state = duels.get(duel);
-    proceed(duel, state, answer);
+    proceed(state, answer, asked[0] === WHOLE);
     const count = end++;
-    out[count] = asked[0] === WHOLE ? lookAtAll(duel) : look(duel, state, asked[0] === ALL_OPEN || state.shown);
+    out[count] = asked[0] === WHOLE ? lookAtAll(state.duel) : look(state, asked[0] === ALL_OPEN || state.shown);
     if (end > PART_SIZE && at < asked.length) flush(PART);
   }
 }
 
 // Answers, and processes until there is something to choose; a chain prompt that offers nothing is passed.
-function proceed(duel, state, answer) {
+function proceed(state, answer, whole) {
   const start = end;
   end += 5;
   out[start] = 0;
   state.shown = false;
-  if (answer?.length) core._ocgapiDuelSetResponse(duel, put(answer), answer.length);
+  if (answer?.length) core._ocgapiDuelSetResponse(state.duel, put(answer), answer.length);
   while (answer) {
-    const status = core._ocgapiDuelProcess(duel);
-    const pointer = core._ocgapiDuelGetMessage(duel, scratch);
-    const told = end;
-    copy(pointer, written());
-    const newest = hear(state, told);
-    out[start] = status === ENDED || out[newest] === WIN ? 1 : 0;
-    if (out[start] || (status === AWAITING && !offersNothing(newest))) {
-      state.player = out[start] ? state.player : out[newest + 1];
+    const status = core._ocgapiDuelProcess(state.duel);
+    const pointer = core._ocgapiDuelGetMessage(state.duel, scratch);
+    const length = written();
+    const newest = hear(state, pointer, pointer + length, whole);
+    if (whole) copy(pointer, length);
+    const heap = core.HEAPU8;
+    if (status === ENDED || (length > 0 && heap[newest] === WIN)) {
+      out[start] = 1;
       break;
     }
-    if (status === AWAITING) core._ocgapiDuelSetResponse(duel, put(PASS), PASS.length);
+    if (status === AWAITING && !offersNothing(heap, newest)) {
+      state.player = heap[newest + 1];
+      if (!whole) copy(newest - 4, pointer + length - newest + 4);
+      break;
+    }
+    if (status === AWAITING) core._ocgapiDuelSetResponse(state.duel, put(PASS), PASS.length);
   }
   out.writeUInt32LE(end - start - 5, start + 1);
 }
 
 // What new messages change; where the newest begins.
-function hear(state, at) {
-  let newest = end;
-  while (at < end) {
+function hear(state, at, last, whole) {
+  const heap = core.HEAPU8;
+  let newest = last;
+  while (at < last) {
+    const length = u32(heap, at);
     newest = at + 4;
-    const kind = out[newest];
-    stale(state, state.changed[changes[kind]]);
-    if (kind === MOVE) stale(state, bit(out[newest + 5], out[newest + 6]) | bit(out[newest + 15], out[newest + 16]));
-    if (TURNING.includes(kind)) stale(state, bit(out[newest + 5], out[newest + 6]));
-    if (kind === DRAW) stale(state, bit(out[newest + 1], DECK) | bit(out[newest + 1], HAND));
-    if (kind === CONFIRM_CARDS) state.shown = true;
-    if (kind === CHAIN_SOLVING) state.resolving = true;
-    if (kind === CHAIN_SOLVED || kind === CHAIN_END) state.resolving = false;
-    at = newest + u32(at);
+    const kind = heap[newest];
+    let bits = state.changed[changes[kind]];
+    switch (kind) {
+      case MOVE:
+        bits |= bit(heap[newest + 5], heap[newest + 6]) | bit(heap[newest + 15], heap[newest + 16]);
+        break;
+      case POSITION_CHANGE:
+      case SET:
+      case SUMMONING:
+      case SPECIAL_SUMMONING:
+      case FLIP_SUMMONING:
+        bits |= bit(heap[newest + 5], heap[newest + 6]);
+        break;
+      case DRAW:
+        bits |= bit(heap[newest + 1], HAND);
+        break;
+      case CONFIRM_CARDS:
+        state.shown = true;
+        break;
+      case CHAIN_SOLVING:
+        state.resolving = true;
+        break;
+      case CHAIN_SOLVED:
+      case CHAIN_END:
+        state.resolving = false;
+    }
+    state.stale |= bits;
+    state.uncounted |= bits;
+    if (heard[kind] && !whole) copy(at, length + 4);
+    at = newest + length;
   }
-  if (state.resolving) stale(state, CHANGING);
+  if (state.resolving) {
+    state.stale |= CHANGING;
+    state.uncounted |= CHANGING;
+  }
   return newest;
 }
 
 const bit = (player, location) => (location & 127 ? 1 << (7 * player + 31 - Math.clz32(location & 127)) : 0);
 
-function stale(state, bits) {
-  state.stale |= bits;
-  state.uncounted |= bits;
-}
-
-const offersNothing = (at) => out[at] === SELECT_CHAIN && out[at + 3] === 0 && u32(at + 12) === 0;
+const offersNothing = (heap, at) => heap[at] === SELECT_CHAIN && heap[at + 3] === 0 && u32(heap, at + 12) === 0;
 
 // The places of which something new must be shown to the player who is asked.
-function look(duel, state, open) {
+function look(state, open) {
+  const { duel, asking } = state;
+  const counted = open ? 0 : bit(1 - state.player, DECK) | bit(1 - state.player, HAND);
+  let due = (state.stale & ~counted) | (state.uncounted & counted);
   let count = 0;
-  for (let place = 0; place < 14; place++) {
-    const [player, location, which] = [place < 7 ? 0 : 1, 1 << place % 7, 1 << place];
-    const counts = !open && player !== state.player && (location === DECK || location === HAND);
-    if (!((counts ? state.uncounted : state.stale) & which)) continue;
+  for (; due; due &= due - 1) {
+    const which = due & -due;
+    const place = 31 - Math.clz32(which);
+    const [player, location] = which === FIELD ? [0, 0] : [place < 7 ? 0 : 1, 1 << place % 7];
+    const counts = which & counted;
     const start = end;
-    query(duel, player, location, (counts ? hidden : wanted)[place % 7]);
-    state.uncounted &= ~which;
+    query(duel, player, location, (counts ? asking.hidden : asking.wanted)[place % 7]);
     if (!counts) state.stale &= ~which;
-    if (counts && location === HAND && anyPublic(start)) {
+    if (counts && location === HAND && asking === withEffects && anyPublic(start)) {
       end = start;
-      query(duel, player, location, wanted[place % 7]);
+      query(duel, player, location, asking.wanted[place % 7]);
       state.stale &= ~which;
     }
+    state.uncounted &= ~which;
     count++;
   }
-  if (!(state.stale & FIELD)) return count;
-  state.stale &= ~FIELD;
-  query(duel, 0, 0, 0);
-  return count + 1;
+  return count;
 }
 
 // In a hand of which only that was asked: 13 bytes a card, the seventh of them tells.
@@ -292,8 +327,6 @@ function lookAtAll(duel) {
 // Location 0 is the field as a whole.
 function query(duel, player, location, what) {
   const heap = core.HEAPU8;
-  const info = scratch + 8;
-  heap.fill(0, info, info + 20);
   heap[info] = what;
   heap[info + 1] = what >> 8;
   heap[info + 2] = what >> 16;
@@ -317,7 +350,7 @@ function answer(frame) {
   if (frame[0] === HELLO) return send(DONE, hello(asked));
   if (frame[0] === OPEN) return send(DONE, open(asked));
   if (frame[0] === CLOSE) {
-    core._ocgapiDestroyDuel(asked.readUInt32LE());
+    core._ocgapiDestroyDuel(duels.get(asked.readUInt32LE()).duel);
     duels.delete(asked.readUInt32LE());
   }
   send(DONE);

@@ -98,6 +98,9 @@ class Told(NamedTuple):
 class Duel(Protocol):
     """One duel inside a core."""
 
+    number: int
+    """by which the core knows it"""
+
     def run(self, response: bytes = b"") -> Told:
         """Answer, and go on until there is something to choose; then look at all of `PLACES`."""
 
@@ -116,10 +119,10 @@ class Core(Protocol):
     """what it complained of, the newest last"""
 
     def open(self, setup: Setup) -> Duel: ...
-    def play(self, duels: Sequence[Any], answers: Sequence[bytes], tables: Array, which: Array, eyes: Any) -> None:
-        """Answer in many duels, and take in what they tell: `tables[which]` are theirs, `eyes` an `observing.Eyes`.
+    def play(self, tables: Array, which: Array, eyes: Any) -> int:
+        """Answer in many duels as `tables[which]` say, and take in what they tell; `eyes` is an `observing.Eyes`.
 
-        Of places only what the player who is asked does not know yet.
+        Of places only what the player who is asked does not know yet. Told is how many ask what is not simple.
         """
 
     def close(self) -> None: ...

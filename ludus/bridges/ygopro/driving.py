@@ -32,8 +32,9 @@ MOVE, DRAW, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END = (
 ALL, FIELD, CHANGING, EVERYTHING, POINTS, NOTHING = (
     looking.ALL, looking.FIELD, looking.CHANGING, looking.EVERYTHING, looking.POINTS, looking.NOTHING,
 )  # fmt: skip
-WANTED = np.array([wanted for wanted, _ in looking.ASKED])
-HIDDEN = np.array([hidden for _, hidden in looking.ASKED])
+ASKED, ASKED_OF_OTHER, PLAIN, PLAIN_OF_OTHER = (
+    np.array(asked) for asked in (looking.ASKED, looking.ASKED_OF_OTHER, looking.PLAIN, looking.PLAIN_OF_OTHER)
+)
 LOCATION_BITS = np.array(LOCATIONS)
 SELECT_CHAIN = 16
 
@@ -84,21 +85,22 @@ else:
 
 @kernel
 def drive(
-    tables: Any, which: Any, duels: Any, functions: Any, answers: Any, sizes: Any, all_seeing: Any, has_effects: Any,
-    scratch: Any, printed: Any,
-) -> None:  # fmt: skip
-    """Answer in these duels one after another, and take in what they tell.
+    tables: Any, which: Any, functions: Any, all_seeing: Any, has_effects: Any, scratch: Any, printed: Any
+) -> Any:  # fmt: skip
+    """Answer in these duels one after another, and take in what they tell; how many ask what is not simple.
 
-    `answers` are the addresses of the bytes; `scratch` is its own address and the words there.
+    `scratch` is its own address and the words there.
     """
+    intricate = 0
     for k in range(len(which)):
         table = tables[which[k]]
-        if sizes[k]:
-            call(functions[SET_RESPONSE], duels[k], answers[k], sizes[k])
-        proceed(table, duels[k], functions, has_effects, scratch)
-        look(table, duels[k], functions, all_seeing or table.shown_count > 0, scratch, printed)
-        if table.kind:
-            offer(table, printed)
+        if table.answer_size:
+            call(functions[SET_RESPONSE], table.duel, table.answer.ctypes.data, table.answer_size)
+        proceed(table, table.duel, functions, has_effects, scratch)
+        look(table, table.duel, functions, all_seeing or table.shown_count > 0, has_effects, scratch, printed)
+        offer(table, printed)
+        intricate += 1 - table.is_simple
+    return intricate
 
 
 @rule
@@ -168,7 +170,7 @@ def forget_by(table, told, has_effects):
         elif kind in TURNING:
             forget(table, bit(told[at + 9], told[at + 10]))
         elif kind == DRAW:
-            forget(table, bit(told[at + 5], 1) | bit(told[at + 5], 2))
+            forget(table, bit(told[at + 5], 2))
         elif kind == CHAIN_SOLVING:
             table.resolving = 1
         elif kind in (CHAIN_SOLVED, CHAIN_END):
@@ -184,18 +186,21 @@ def forget_by(table, told, has_effects):
 
 
 @rule
-def look(table, duel, functions, all_seeing, scratch, printed):
+def look(table, duel, functions, all_seeing, has_effects, scratch, printed):
     """The places of which something new must be shown to the player who is asked."""
+    wanted = ASKED if has_effects else PLAIN
+    hidden = ASKED_OF_OTHER if has_effects else PLAIN_OF_OTHER
     for number in range(14):
         player = number // 7
         place = number % 7
         which = 1 << number
         counts = not all_seeing and player != table.player and place <= HAND
         if (table.uncounted if counts else table.stale) & which:
-            lines = query(table, duel, functions, player, place, HIDDEN if counts else WANTED, scratch, printed)
+            asked = hidden[place] if counts else wanted[place]
+            opened = query(table, duel, functions, player, place, asked, scratch, printed)
             table.uncounted &= ~which
-            if counts and place == HAND and lines:
-                query(table, duel, functions, player, place, WANTED, scratch, printed)
+            if counts and place == HAND and opened:
+                query(table, duel, functions, player, place, wanted[place], scratch, printed)
                 counts = False
             if not counts:
                 table.stale &= ~which
@@ -208,7 +213,7 @@ def look(table, duel, functions, all_seeing, scratch, printed):
 @rule
 def query(table, duel, functions, player, place, asked, scratch, printed):
     """Take in one place; whether any card there is open."""
-    scratch.words[INFO] = asked[place] | player << 32
+    scratch.words[INFO] = asked | player << 32
     scratch.words[INFO + 1] = LOCATION_BITS[place]
     start = call(functions[QUERY_LOCATION], duel, scratch.address, scratch.address + 8 * INFO)
     told = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)

@@ -39,6 +39,9 @@ class Files:
         path = self._scripts.get(name)
         return path.read_bytes() if path else None
 
+    def script_names(self) -> Sequence[str]:
+        return sorted(self._scripts)
+
     def first_scripts(self) -> Sequence[tuple[str, bytes]]:
         return [(name, self._scripts[name].read_bytes()) for name in FIRST_SCRIPTS if name in self._scripts]
 

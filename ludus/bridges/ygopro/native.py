@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -134,18 +134,9 @@ class NativeCore:
         self._fill(duel, setup)
         return NativeDuel(self, duel)
 
-    def play(
-        self, duels: Sequence[NativeDuel], answers: Sequence[bytes], tables: Array, which: Array, eyes: Eyes
-    ) -> None:
-        """Answer in these duels, and take in what they tell."""
-        sizes = np.array([len(answer) for answer in answers], np.int64)
-        packed = np.frombuffer(b"".join(answers) or b"\0", np.uint8)
-        starts = packed.ctypes.data + np.cumsum(sizes) - sizes
-        numbers = np.array([duel.number for duel in duels], np.int64)
-        drive(
-            tables, which, numbers, self.called, starts, sizes, eyes.all_seeing, self.has_effects, self.scratch,
-            eyes.printed,
-        )  # fmt: skip
+    def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
+        """Answer in these duels, and take in what they tell; how many ask what is not simple."""
+        return drive(tables, which, self.called, eyes.all_seeing, self.has_effects, self.scratch, eyes.printed)
 
     def close(self) -> None:
         """Nothing is held but the library itself."""

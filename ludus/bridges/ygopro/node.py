@@ -11,9 +11,13 @@ import struct
 import subprocess
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ludus.bridges.ygopro import looking
 from ludus.bridges.ygopro.core import MAJOR, PLACES, CardData, Library, Setup, Told
 from ludus.bridges.ygopro.observing import Eyes
+from ludus.bridges.ygopro.steps import write_answers
+from ludus.bridges.ygopro.table import MOST_ANSWER
 from ludus.types import Array, LudusError
 
 PACKAGE, VERSION = "ocgcore-wasm", "0.1.2"
@@ -31,7 +35,10 @@ FIRST_SCRIPTS = 2
 NUMBERS = struct.Struct("<IIIIIQiiIII")
 LOG_LENGTH = 50
 ALL_PLACES = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
-ANSWER = struct.Struct("<4sH")
+HEAD, ANSWER = struct.Struct("<IB"), struct.Struct("<IH")
+"""before every frame, and before every answer in one"""
+PIPE_SIZE = 1 << 18
+"""room for what all duels tell in one go"""
 
 
 class NodeCore:
@@ -41,7 +48,9 @@ class NodeCore:
         where = find_package(folder)
         self.library, self.log = library, list[str]()
         command = [_node(), "--no-warnings", str(DRIVER), str(where)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(command, PIPE_SIZE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._frame = np.zeros(0, np.uint8)
+        """where the answers of all duels are written"""
         major, minor = struct.unpack("<ii", self.ask(HELLO, looking.as_bytes(), ALL_PLACES))
         self.version = (major, minor)
         if major != MAJOR:
@@ -56,24 +65,30 @@ class NodeCore:
             parts.append(_part(FIRST_SCRIPTS, name.encode() + b"\0" + text))
         for player, (main, extra) in enumerate(setup.decks):
             parts.append(_part(player, _codes(main) + _codes(extra)))
-        return NodeDuel(self, self.ask(OPEN, *parts))
+        return NodeDuel(self, int.from_bytes(self.ask(OPEN, *parts), "little"))
 
     def ask(self, kind: int, *parts: bytes) -> bytes:
         """Send a frame, and return all that is answered."""
-        return b"".join(self.ask_for_parts(kind, *parts))
-
-    def play(
-        self, duels: Sequence[NodeDuel], answers: Sequence[bytes], tables: Array, which: Array, eyes: Eyes
-    ) -> None:
-        """Answer in these duels, and take in what they tell, as soon as there is enough of it."""
-        given = [ANSWER.pack(duel.number, len(answer)) + answer for duel, answer in zip(duels, answers, strict=True)]
-        done = 0
-        for told in self.ask_for_parts(RUN, bytes([ALL_OPEN if eyes.all_seeing else AS_TOLD]), *given):
-            done += eyes.absorb(tables, which, done, told)
-
-    def ask_for_parts(self, kind: int, *parts: bytes) -> Iterator[bytes]:
-        """Send a frame, serve what the core wants meanwhile, and hand over what it answers."""
         self._send(bytes([kind]), *parts)
+        return b"".join(self._answered())
+
+    def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
+        """Answer in these duels, and take in what they tell; how many ask what is not simple."""
+        most = HEAD.size + 1 + len(which) * (ANSWER.size + MOST_ANSWER)
+        if len(self._frame) < most:
+            self._frame = np.zeros(most, np.uint8)
+        end = write_answers(tables, which, self._frame, HEAD.size + 1)
+        HEAD.pack_into(self._frame.data, 0, end - 4, RUN)
+        self._frame[HEAD.size] = ALL_OPEN if eyes.all_seeing else AS_TOLD
+        self._write(self._frame.data[:end])
+        done = intricate = 0
+        for told in self._answered():
+            count, more = eyes.absorb(tables, which, done, told)
+            done, intricate = done + count, intricate + more
+        return intricate
+
+    def _answered(self) -> Iterator[bytes]:
+        """Serve what the core wants, and hand over what it answers."""
         kind = PART
         while kind != DONE:
             kind, answer = self._receive()
@@ -97,10 +112,14 @@ class NodeCore:
         self.process.wait()
 
     def _send(self, *parts: bytes) -> None:
-        pipe, content = self.process.stdin, b"".join(parts)
+        content = b"".join(parts)
+        self._write(len(content).to_bytes(4, "little") + content)
+
+    def _write(self, frame: bytes | memoryview) -> None:
+        pipe = self.process.stdin
         assert pipe
         try:
-            pipe.write(len(content).to_bytes(4, "little") + content)
+            pipe.write(frame)
             pipe.flush()
         except (OSError, ValueError) as error:
             raise self._gone() from error
@@ -122,7 +141,7 @@ class NodeCore:
 class NodeDuel:
     """One duel inside the Node process."""
 
-    def __init__(self, core: NodeCore, number: bytes) -> None:
+    def __init__(self, core: NodeCore, number: int) -> None:
         self._core, self.number = core, number
 
     def run(self, response: bytes = b"") -> Told:
@@ -132,7 +151,7 @@ class NodeDuel:
         return self._told(ANSWER.pack(self.number, LOOK_ONLY))
 
     def close(self) -> None:
-        self._core.ask(CLOSE, self.number)
+        self._core.ask(CLOSE, struct.pack("<I", self.number))
 
     def _told(self, asked: bytes) -> Told:
         answer = self._core.ask(RUN, bytes([WHOLE]), asked)

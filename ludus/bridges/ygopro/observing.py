@@ -7,9 +7,10 @@ import struct
 import numpy as np
 
 from ludus.bridges.ygopro import features
-from ludus.bridges.ygopro.asking import absorb, show
+from ludus.bridges.ygopro.asking import absorb
 from ludus.bridges.ygopro.core import PLACES
 from ludus.bridges.ygopro.dueling import RealDuel
+from ludus.bridges.ygopro.steps import show
 from ludus.bridges.ygopro.table import MOST_CARDS, MOST_HISTORY, MOST_OPTIONS, Cards, new_tables, printed
 from ludus.types import Array
 from ludus.words import record, u8
@@ -28,9 +29,13 @@ class Eyes:
     def __init__(self, cards: Cards, all_seeing: bool = False) -> None:
         self.printed, self.all_seeing = printed(cards), all_seeing
 
-    def absorb(self, tables: Array, which: Array, first: int, told: bytes) -> int:
-        """Take in what the duels of these tables told, from the `first` of them on; how many there were."""
-        return int(absorb(tables, which, first, np.frombuffer(told, np.uint8), self.printed))
+    def absorb(self, tables: Array, which: Array, first: int, told: bytes | memoryview) -> tuple[int, int]:
+        """Take in what the duels of these tables told, from the `first` of them on.
+
+        Told is how many there were, and how many of them ask what is not simple.
+        """
+        count, intricate = absorb(tables, which, first, np.frombuffer(told, np.uint8), self.printed)
+        return count, intricate
 
     def write(self, tables: Array, out: dict[str, Array]) -> None:
         """Fill the arrays of all tables; where a question is not simple, its options are still to be written."""

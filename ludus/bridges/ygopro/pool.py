@@ -12,7 +12,6 @@ from ludus.bridges.foreign import ForeignPool, Sheet, check_rows, open_each
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro import settings as setting
 from ludus.bridges.ygopro.answers import response
-from ludus.bridges.ygopro.asking import MOST_REPLY, take
 from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Core, Setup
 from ludus.bridges.ygopro.dueling import AUTOMATIC, Standing, complete
@@ -21,7 +20,8 @@ from ludus.bridges.ygopro.messages import Question, read_question
 from ludus.bridges.ygopro.observing import OBSERVATION, Eyes
 from ludus.bridges.ygopro.replaying import Keeper
 from ludus.bridges.ygopro.settings import NAME, RANDOM, Decks, Settings
-from ludus.bridges.ygopro.table import MOST_BYTES, new_tables
+from ludus.bridges.ygopro.steps import are_legal, direct, take
+from ludus.bridges.ygopro.table import MOST_ANSWER, MOST_BYTES, NOBODY_YET, new_tables
 from ludus.bridges.ygopro.telling import describe
 from ludus.games import load, split_name
 from ludus.types import Array, Discrete, LudusError, Spec
@@ -65,6 +65,14 @@ class RealPool(ForeignPool):
     def fingerprint(self) -> str:
         return load(OURS).fingerprint
 
+    def check(self, actions: Any) -> Array:
+        """The same as in every pool, in one go where all is well."""
+        sheet = self._sheet
+        is_plain = isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == self._lines.shape
+        if is_plain and are_legal(actions, sheet.idle, sheet.mask):
+            return np.asarray(actions)
+        return super().check(actions)
+
 
 class Options:
     """Actions have no names of their own: they are places on the page that `describe` shows."""
@@ -84,11 +92,9 @@ class Row:
         key = int(random.integers(2**32))  # as much as a replay can hold
         rules = {"points": settings.points, "opening": settings.opening, "draws": settings.draws}
         self.setup = Setup((both[0], both[1]), (key, 0, 0, 0), **rules)
-        self.duel, self.steps = core.open(self.setup), 0
-        self.choice: Choice | None = None
-        """what is left of a question that takes more than one pick, or more than one page"""
+        self.duel = core.open(self.setup)
         self.answers: list[bytes] = []
-        """all that was answered, as the core was given it"""
+        """all that was answered, as the core was given it, where replays are kept"""
 
 
 class RealGames:
@@ -109,36 +115,37 @@ class RealGames:
         self._eyes, self._tables = Eyes(library, bool(settings.oppo_info)), new_tables(len(sheet.status))
         self._keeper = keeper
         self._rows: list[Row | None] = [None] * len(sheet.status)
+        self._choices: dict[int, Choice] = {}
+        """by row, what is left of a question that takes more than one pick, or more than one page"""
         self._random = [np.random.default_rng(0) for _ in self._rows]
-        self._replies = np.zeros((len(self._rows), MOST_REPLY), np.uint8)
-        self._sizes = np.zeros(len(self._rows), np.int64)
+        self._all = np.arange(len(self._rows))
+        self._waiting, self._ended = (np.zeros(len(self._rows), bool) for _ in range(2))
+        """which rows have more to pick before the core is told, and which have ended"""
         sheet.masked = True
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
         open_each(self._open_row, chosen, seeds)
-        self._run(dict.fromkeys(np.flatnonzero(chosen).tolist(), b""))
+        self._run(np.flatnonzero(chosen))
         self._show()
 
     def advance(self, actions: Array) -> None:
-        take(
-            self._tables, self._sheet.idle, actions, self._sheet.observation["actions_"], self._replies, self._sizes
-        )  # fmt: skip
-        given: dict[int, bytes] = {}
-        for number, (action, idle) in enumerate(zip(actions.tolist(), self._sheet.idle.tolist(), strict=True)):
-            if idle:
+        sheet, waiting = self._sheet, self._waiting
+        more = take(self._tables, sheet.idle, actions, sheet.observation["actions_"], waiting)
+        if sheet.idle.any():
+            for number in np.flatnonzero(sheet.idle).tolist():
                 self._open_row(number, None)
-                given[number] = b""
-            elif (answer := self._answer(number, action)) is not None:
-                given[number] = answer
-        self._run(given)
-        self._show()
-        self._finish()
+        for number in list(self._choices):
+            waiting[number] = not self._pick(number, int(actions[number]))
+            more += waiting[number]
+        self._run(np.flatnonzero(~waiting) if more else self._all)
+        if self._show():
+            self._finish()
 
     def text(self, number: int) -> str:
         """The position in words, with the options."""
         row, table = self._row(number), self._tables[number]
         standing = Standing(int(table["turn"]), int(table["phase"]), row.duel.look().places)
-        choice = row.choice or (Choice(self._question(number)) if table["kind"] else None)
+        choice = self._choices.get(number) or (Choice(self._question(number)) if table["kind"] else None)
         return describe(standing, self._library, int(table["player"]), row.seats, choice)
 
     def render(self, number: int) -> NoReturn:
@@ -163,43 +170,59 @@ class RealGames:
         if old:
             old.duel.close()
         self._rows[number] = Row(self._core, self._decks, self._settings, self._random[number])
-        self._tables[number : number + 1] = new_tables(1)
+        table = new_tables(1)
+        table["duel"], table["seats"] = self._row(number).duel.number, self._row(number).seats
+        self._tables[number : number + 1] = table
+        self._choices.pop(number, None)
         self._sheet.begin(number)
 
-    def _answer(self, number: int, action: int) -> bytes | None:
-        """What an action tells the core; None where there is more to pick."""
-        row = self._row(number)
-        row.steps += 1
-        if row.choice is None:
-            return self._replies[number, : self._sizes[number]].tobytes()
-        row.choice = row.choice.take(action)
-        chosen = row.choice.answer
-        return None if chosen is None else response(row.choice.question, chosen)
+    def _pick(self, number: int, action: int) -> bool:
+        """Take an option of a question that is not simple; whether it is answered now."""
+        choice = self._choices[number].take(action)
+        answered = self._decide(number, choice)
+        if answered:
+            self._tables["shown_count"][number], self._tables["viewer"][number] = 0, NOBODY_YET
+        return answered
 
-    def _run(self, given: dict[int, bytes]) -> None:
-        """Give these answers, and go on to where somebody has something to choose in every duel."""
-        self._tables["shown_count"][list(given)] = 0
-        while given:
-            which = np.array(list(given), np.int64)
-            rows = [self._row(number) for number in given]
-            for row, answer in zip(rows, given.values(), strict=True):
-                row.choice = None
-                if answer:
-                    row.answers.append(answer)
-            duels = [row.duel for row in rows]
-            self._core.play(duels, list(given.values()), self._tables, which, self._eyes)
-            told_more = which[(self._tables["over"][which] == 0) & (self._tables["is_simple"][which] == 0)]
-            asked = {number: self._ask(number) for number in told_more.tolist()}
-            given = {number: answer for number, answer in asked.items() if answer is not None}
+    def _decide(self, number: int, choice: Choice) -> bool:
+        """Answer where nothing is left to pick, else keep what is left; whether it is answered."""
+        chosen = choice.answer
+        if chosen is None:
+            self._choices[number] = choice
+            return False
+        self._choices.pop(number, None)
+        self._give(number, response(choice.question, chosen))
+        return True
 
-    def _ask(self, number: int) -> bytes | None:
-        """Begin to ask a question that is not simple; an answer where there is nothing to ask."""
-        row, question = self._row(number), self._question(number)
+    def _give(self, number: int, answer: bytes) -> None:
+        if len(answer) > MOST_ANSWER:
+            raise LudusError(f"an answer of {len(answer)} bytes is too long; {MOST_ANSWER} are the most")
+        self._tables["answer"][number, : len(answer)] = np.frombuffer(answer, np.uint8)
+        self._tables["answer_size"][number] = len(answer)
+
+    def _run(self, which: Array) -> None:
+        """Give the answers of these rows, and go on to where somebody has something to choose in every duel."""
+        while len(which):
+            if self._keeper:
+                self._remember(which)
+            if not self._core.play(self._tables, which, self._eyes):
+                return
+            intricate = which[self._tables["is_simple"][which] == 0]
+            which = np.array([number for number in intricate.tolist() if self._ask(number)], np.int64)
+
+    def _remember(self, which: Array) -> None:
+        """Keep the answers for a replay."""
+        for number in which.tolist():
+            answer = self._tables["answer"][number, : self._tables["answer_size"][number]].tobytes()
+            self._row(number).answers += [answer] if answer else []
+
+    def _ask(self, number: int) -> bool:
+        """Begin to ask a question that is not simple; whether it is answered because there is nothing to ask."""
+        question = self._question(number)
         if question.message in AUTOMATIC:
-            return response(question, ())
-        row.choice = Choice(question)
-        chosen = row.choice.answer
-        return None if chosen is None else response(question, chosen)
+            self._give(number, response(question, ()))
+            return True
+        return self._decide(number, Choice(question))
 
     def _question(self, number: int) -> Question:
         table = self._tables[number]
@@ -211,17 +234,14 @@ class RealGames:
             raise LudusError("the core asks something that version 11 does not have; is it newer?")
         return complete(question, self._library, self._row(number).setup.codes)
 
-    def _show(self) -> None:
+    def _show(self) -> int:
+        """Write the page; how many duels have ended."""
         sheet, tables = self._sheet, self._tables
         self._eyes.write(tables, sheet.observation)
-        counts = np.where(tables["kind"] > 0, tables["option_count"], MOST_OPTIONS)
-        for number, row in enumerate(self._rows):
-            if row and row.choice:
-                counts[number] = self._write_page(number, row.choice)
-        sheet.mask[:] = ALLOWED[counts]
-        sheet.seat[:] = [
-            row.seats[player] for row, player in zip(self._rows, tables["player"].tolist(), strict=True) if row
-        ]
+        count = direct(tables, self._settings.steps, sheet.mask, sheet.seat, self._ended)
+        for number, choice in self._choices.items():
+            sheet.mask[number] = ALLOWED[self._write_page(number, choice)]
+        return count
 
     def _write_page(self, number: int, choice: Choice) -> int:
         """The options on the page of a question that is not simple; how many they are."""
@@ -240,9 +260,7 @@ class RealGames:
 
     def _finish(self) -> None:
         """Close the page of duels that are over, or too long."""
-        steps = np.array([row.steps for row in self._rows if row])
-        ended = (self._tables["over"] > 0) | (steps >= self._settings.steps)
-        for number in np.flatnonzero(ended).tolist():
+        for number in np.flatnonzero(self._ended).tolist():
             row, over = self._row(number), bool(self._tables["over"][number])
             if over:
                 if self._keeper:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.bridges.ygopro import features, queries
 from ludus.bridges.ygopro.core import LOCATIONS
-from ludus.bridges.ygopro.table import MOST_CARDS, MOST_HISTORY
+from ludus.bridges.ygopro.table import MOST_CARDS, MOST_HISTORY, NOBODY_YET
 from ludus.words import rule
 
 (ID_HIGH, ID_LOW, LOCATION, SEQUENCE, CONTROLLER, POSITION, IS_OVERLAY, ATTRIBUTE, RACE, LEVEL, COUNTERS, NEGATED,
@@ -91,6 +91,7 @@ def write_two(row, column, value):
 @rule
 def take_place(table, player, place, data, at, end, printed):
     """All cards of a place, from what the core tells of it."""
+    table.viewer = NOBODY_YET
     line = 0
     cards = 0
     sequence = 0
@@ -148,6 +149,30 @@ def lay_deck(table, player, cards, printed):
         lay(table, player, DECK, line, key >> 16 & 255, 0, (key >> 24 & 0xFFFFF) - 1, key & 255, printed)
         table.is_open[player, DECK, line] = 0
     return cards
+
+
+@rule
+def draw(table, player, count):
+    """Take so many cards from the top of a deck; where it was not looked at yet, there are none to take."""
+    table.viewer = NOBODY_YET
+    for _ in range(min(count, table.cards[player, DECK])):
+        top = table.cards[player, DECK] - 1
+        table.cards[player, DECK] = top
+        at = 0
+        for line in range(table.lines[player, DECK]):
+            if table.sequence[player, DECK, line] != top:
+                if at < line:
+                    move_line(table, player, line, at)
+                at += 1
+        table.lines[player, DECK] = at
+
+
+@rule
+def move_line(table, player, line, to):
+    """A card of the deck to another line."""
+    for column in range(COLUMNS):
+        table.rows[player, DECK, to, column] = table.rows[player, DECK, line, column]
+    table.sequence[player, DECK, to] = table.sequence[player, DECK, line]
 
 
 @rule
@@ -269,7 +294,10 @@ def is_known(table, viewer, who, place, line):
 
 @rule
 def see_cards(table, viewer, all_seeing, cards, mask):
-    """The rows of an observation: one's own cards, then the other's."""
+    """The rows of an observation: one's own cards, then the other's. Nothing is written that is there already."""
+    if table.viewer == viewer:
+        return
+    table.viewer = viewer
     at = 0
     for side in range(2):
         who = viewer if side == 0 else 1 - viewer
@@ -291,12 +319,13 @@ def see_cards(table, viewer, all_seeing, cards, mask):
                 if all_seeing:
                     see_mask(known, place, mask, at)
                 at += 1
-    for rest in range(at, MOST_CARDS):
+    for rest in range(at, table.viewed):
         for column in range(COLUMNS):
             cards[rest, column] = 0
         if all_seeing:
             for column in range(MASK_COLUMNS):
                 mask[rest, column] = 0
+    table.viewed = at
 
 
 @rule

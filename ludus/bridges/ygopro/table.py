@@ -1,6 +1,7 @@
 """What is kept of one duel between two questions, as a flat record that compiled rules read and write.
 
 A card is kept as the row that its owner would see; what the other player may know of it is decided when it is shown.
+The `viewer` is whom the observation shows these cards to, as long as nothing changes; it has `viewed` rows of them.
 """
 
 from __future__ import annotations
@@ -13,24 +14,27 @@ from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.core import CardData
 from ludus.bridges.ygopro.looking import ALL
 from ludus.types import Array
-from ludus.words import i16, i32, i64, record, u8
+from ludus.words import i8, i16, i32, i64, record, u8
 from ludus.words.rows import new_rows
 
 MOST_CARDS, MOST_HISTORY, MOST_OPTIONS = 160, 32, 24
 """as many as an observation shows"""
 MOST_TOLD, MOST_BYTES = 256, 8192
 """options of one question, and the bytes that ask it"""
+MOST_ANSWER = 8 + 4 * MOST_TOLD
+"""bytes of the longest answer: how many cards, and the number of each"""
 PLACES = 7
 NOBODY_YET = 255
 TABLE = record(
+    duel=i64, seats=(i8, 2), steps=i32, answer=(u8, MOST_ANSWER), answer_size=i32,
     turn=i32, turn_player=u8, phase=i32, damage_step=u8, winner=u8, points=(i32, 2), over=u8,
     lines=(i16, (2, PLACES)), cards=(i16, (2, PLACES)), order=(i64, MOST_CARDS),
     rows=(u8, (2, PLACES, MOST_CARDS, features.CARD_COLUMNS)), sequence=(u8, (2, PLACES, MOST_CARDS)),
     below=(u8, (2, PLACES, MOST_CARDS)), is_open=(u8, (2, PLACES, MOST_CARDS)),
-    shown=(u8, (MOST_CARDS, 4)), shown_count=i32, stale=i32, uncounted=i32, resolving=u8,
+    viewer=u8, viewed=i16, shown=(u8, (MOST_CARDS, 4)), shown_count=i32, stale=i32, uncounted=i32, resolving=u8,
     player=u8, kind=u8, question=(u8, MOST_BYTES), question_length=i32,
     options=(u8, (MOST_TOLD, features.ACTION_COLUMNS)), option_count=i32, is_simple=u8,
-    replies=(i32, MOST_TOLD), reply_form=u8,
+    replies=(i32, MOST_TOLD), reply_form=u8, fewest=i32, most=i32, picks=(i32, MOST_TOLD), pick_count=i32,
     history=(u8, (2, MOST_HISTORY, features.HISTORY_COLUMNS)), history_turn=(i32, (2, MOST_HISTORY)),
 )  # fmt: skip
 
@@ -68,6 +72,7 @@ def printed(cards: Cards) -> Printed:
 def new_tables(count: int) -> Array:
     """Tables at which no duel has begun."""
     tables = new_rows(count, TABLE)
-    tables["winner"] = NOBODY_YET
+    tables["winner"] = tables["viewer"] = NOBODY_YET
+    tables["viewed"] = MOST_CARDS
     tables["stale"] = tables["uncounted"] = ALL
     return tables

@@ -1,6 +1,7 @@
 """Duels in a real core as a pool: what every pool must do, what a player may see, what is told if something lacks."""
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from real_cores import HERE, needs_wasm, normal_monsters, plain_deck, write_cdb,
 from ludus import agents
 from ludus.bridges import identity_of, open_pool
 from ludus.bridges.ygopro import features
+from ludus.bridges.ygopro.answers import response
+from ludus.bridges.ygopro.choices import Choice
 from ludus.bridges.ygopro.pool import _quick
 from ludus.bridges.ygopro.yrp import read_yrp, write_yrp
 from ludus.cli import run
@@ -89,6 +92,59 @@ def test_the_same_seed_gives_the_same_bytes(opened):
     assert any(
         not np.array_equal(a.observation["cards_"], b.observation["cards_"]) for a, b in zip(first, other, strict=True)
     )
+
+
+@pytest.fixture(params=["plain", "scripted"])
+def duels(request, opened, folder):
+    """A pool of Normal Monsters, and one with a card that asks everything."""
+    if request.param == "plain":
+        return opened(rows=4)
+    return opened(rows=4, deck1=folder / "asker.ydk", deck2=folder / "asker.ydk", scripts=folder / "script")
+
+
+def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
+    """Places are looked at only where they may have changed, and only rows that changed are written."""
+    games = duels._games
+    for turn in range(150):
+        for row in np.flatnonzero(duels.status == 0).tolist():
+            table, fresh = games._tables[row], {name: np.zeros((1, *SHAPES[name]), np.uint8) for name in SHAPES}
+            facts = {name: int(table[name]) for name in ("turn", "turn_player", "phase", "damage_step")}
+            shown = [(int(card[0]), card[1:].tolist()) for card in table["shown"][: table["shown_count"]]]
+            duel = types.SimpleNamespace(**facts, places=games._rows[row].duel.look().places, shown=shown)
+            games._eyes.write(games._eyes.table_of(duel, int(table["player"])), fresh)
+            for name in ("cards_", "global_"):
+                kept = duels.step.observation[name][row]
+                np.testing.assert_array_equal(kept, fresh[name][0], err_msg=f"{name} of row {row}, turn {turn}")
+        duels.advance(duels.random_actions(turn))
+
+
+def test_rules_take_questions_apart_as_choices_do(duels):
+    """Compiled rules offer and answer what Python reads in a way of its own."""
+    games, told, met, choices = duels._games, {}, set(), {}
+    play_on = games._core.play
+
+    def listening(tables, which, eyes):
+        for row in which.tolist():
+            told.setdefault(row, tables["answer"][row, : tables["answer_size"][row]].tobytes())
+        return play_on(tables, which, eyes)
+
+    games._core.play = listening
+    for turn in range(400):
+        step, actions = duels.step, duels.random_actions(turn)
+        playing = [row for row in np.flatnonzero(duels.status == 0).tolist() if row not in games._choices]
+        for row in playing:
+            choice = choices.get(row) or Choice(games._question(row))
+            assert step.mask[row].sum() == len(choice.shown)
+            met.add((choice.question.message, len(choice.picked)))
+            choices[row] = choice.take(int(actions[row]))
+        told.clear()
+        duels.advance(actions)
+        for row in playing:
+            answer = choices[row].answer
+            assert told.get(row) == (None if answer is None else response(choices[row].question, answer))
+            if answer is not None:
+                del choices[row]
+    assert met >= {("unselect_card", 0), ("tribute", 0), ("tribute", 1), ("idlecmd", 0), ("place", 0)}
 
 
 def test_a_cut_duel_keeps_its_discount(opened):
