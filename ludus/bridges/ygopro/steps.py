@@ -1,0 +1,129 @@
+"""One step of all rows at once: what was chosen becomes answers, and what the core told becomes what players see."""
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, disallow-untyped-calls=False
+
+from __future__ import annotations
+
+from typing import Any
+
+from ludus.bridges.ygopro import features
+from ludus.bridges.ygopro.asking import AS_PICKS, AS_PLACE, AS_UNSELECT, CARD, FINISHED, pick
+from ludus.bridges.ygopro.seeing import note, see_cards, see_history, see_numbers
+from ludus.bridges.ygopro.table import MOST_OPTIONS, NOBODY_YET
+from ludus.words import kernel, rule
+
+COLUMNS = features.ACTION_COLUMNS
+
+
+@kernel
+def are_legal(actions: Any, idle: Any, allowed: Any) -> Any:
+    """Whether every action is one of those that are offered; those of ended duels do not matter."""
+    for row in range(len(actions)):
+        if not idle[row] and not (0 <= actions[row] < MOST_OPTIONS and allowed[row, actions[row]]):
+            return False
+    return True
+
+
+@kernel
+def take(tables: Any, idle: Any, chosen: Any, actions: Any, waiting: Any) -> Any:
+    """Remember what was chosen, and answer simple questions; which of these have more to pick, and how many."""
+    count = 0
+    for row in range(len(tables)):
+        waiting[row] = False
+        if not idle[row]:
+            table = tables[row]
+            table.steps += 1
+            note(table, actions[row, chosen[row]])
+            if table.is_simple:
+                waiting[row] = table.reply_form == AS_PICKS and not pick(table, chosen[row])
+                if not waiting[row]:
+                    write_answer(table, chosen[row])
+        count += waiting[row]
+    return count
+
+
+@rule
+def write_answer(table, action):
+    """The bytes that answer a simple question."""
+    reply = table.replies[action]
+    form = table.reply_form
+    hide_shown(table)
+    table.answer_size = 0
+    if form == AS_PICKS and (table.pick_count or not may_cancel(table)):
+        put(table, 0, 4)
+        put(table, table.pick_count, 4)
+        for k in range(table.pick_count):
+            put(table, table.picks[k], 4)
+    elif form == AS_PICKS:
+        put(table, FINISHED, 4)
+    elif form == AS_UNSELECT and reply != FINISHED:
+        put(table, 1, 4)
+        put(table, reply, 4)
+    else:
+        put(table, reply, 3 if form == AS_PLACE else 4)
+
+
+@rule
+def hide_shown(table):
+    """Cards that were shown are seen no longer than until the answer."""
+    if table.shown_count:
+        table.shown_count = 0
+        table.viewer = NOBODY_YET
+
+
+@rule
+def may_cancel(table):
+    """Whether no card at all is told as such."""
+    return table.kind == CARD or table.question[2] != 0
+
+
+@rule
+def put(table, value, size):
+    """The next bytes of an answer."""
+    for k in range(size):
+        table.answer[table.answer_size + k] = value >> 8 * k & 255
+    table.answer_size += size
+
+
+@kernel
+def write_answers(tables: Any, which: Any, out: Any, at: Any) -> Any:
+    """The answers of these duels for a core in another process: u32 which duel, u16 and the answer; where they end."""
+    for k in range(len(which)):
+        table = tables[which[k]]
+        for byte in range(4):
+            out[at + byte] = table.duel >> 8 * byte & 255
+        for byte in range(2):
+            out[at + 4 + byte] = table.answer_size >> 8 * byte & 255
+        for byte in range(table.answer_size):
+            out[at + 6 + byte] = table.answer[byte]
+        at += 6 + table.answer_size
+    return at
+
+
+@kernel
+def show(
+    tables: Any, all_seeing: Any, cards: Any, numbers: Any, actions: Any, history: Any, mask: Any
+) -> None:  # fmt: skip
+    """What the player of every table sees; options only of simple questions."""
+    for row in range(len(tables)):
+        table = tables[row]
+        see_cards(table, table.player, all_seeing, cards[row], mask[row])
+        see_numbers(table, table.player, table.over, numbers[row])
+        see_history(table, table.player, history[row])
+        count = table.option_count if table.is_simple else 0
+        for action in range(MOST_OPTIONS):
+            for column in range(COLUMNS):
+                actions[row, action, column] = table.options[action, column] if action < count else 0
+
+
+@kernel
+def direct(tables: Any, most_steps: Any, allowed: Any, seats: Any, ended: Any) -> Any:
+    """Who is to act, and how (at the end of a duel anyhow); which duels are over or too long, and how many they are."""
+    count = 0
+    for row in range(len(tables)):
+        table = tables[row]
+        seats[row] = table.seats[table.player]
+        for action in range(MOST_OPTIONS):
+            allowed[row, action] = table.over or action < table.option_count
+        ended[row] = table.over or table.steps >= most_steps
+        count += ended[row]
+    return count
