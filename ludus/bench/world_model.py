@@ -39,6 +39,11 @@ LAP = 20.0
 """what a whole lap is worth: 10 for the way, 1 for each tenth"""
 
 
+Errors = tuple[float, float]
+"""one and ten steps ahead; NaN where nothing is predicted"""
+UNKNOWN: Errors = (float("nan"), float("nan"))
+
+
 class Look(NamedTuple):
     """How a run stood after so many real steps and seconds."""
 
@@ -48,8 +53,12 @@ class Look(NamedTuple):
     """of the tracks: driven to the horizon without a crash, for more than a lap"""
     first_lap: int
     """real steps when a lap was first completed while learning; 0 if none was yet"""
-    errors: tuple[float, float]
-    """one and ten steps ahead; NaN where nothing is predicted"""
+    errors: Errors
+    """of the drives by rule"""
+    own: Errors = UNKNOWN
+    """of what it has just driven itself on the tracks"""
+    own_before: Errors = UNKNOWN
+    """of the same drives, by its networks before they learned"""
 
 
 def suite(rounds: int) -> Iterator[Result]:
@@ -76,6 +85,8 @@ def told(name: str, looks: list[Look]) -> Iterator[Result]:
         for place, ahead in enumerate(("one_step_error", "ten_step_error")):
             yield Result(f"{name}/{ahead}/first", looks[0].errors[place], "mean square")
             yield Result(f"{name}/{ahead}/last", looks[-1].errors[place], "mean square")
+            yield Result(f"{name}/own_{ahead}/first", looks[-1].own_before[place], "mean square")
+            yield Result(f"{name}/own_{ahead}/last", looks[-1].own[place], "mean square")
 
 
 def watched(algorithm: str, seed: int) -> Iterator[Look]:
@@ -83,16 +94,18 @@ def watched(algorithm: str, seed: int) -> Iterator[Look]:
     run = settle(dataclasses.replace(config.resolve("car", algorithm), seed=seed))
     agent, learner = begun(run)
     player, test = craft_of(run.settings).player(agent), held_out()
-    first_lap, due = 0, EVERY[algorithm]
-    yield Look(0, 0.0, 0, 0, errors(agent, learner.params, test))
+    first_lap, due, untrained = 0, EVERY[algorithm], learner.params
+    yield Look(0, 0.0, 0, 0, errors(agent, untrained, test))
     for progress, seconds in carried_out(run, agent, learner):
         steps, params = progress.learner.steps, progress.learner.params
         first_lap = first_lap or (steps if progress.metrics.get("laps") else 0)
         if steps < due:
             continue
         due += EVERY[algorithm]
-        lapped = count_lapped(player, params)
-        yield Look(steps, seconds, lapped, first_lap, errors(agent, params, test))
+        drives = driven(player, params)
+        lapped = count_lapped(drives)
+        own = [errors(agent, each, drives.rollout) for each in (params, untrained)]
+        yield Look(steps, seconds, lapped, first_lap, errors(agent, params, test), *own)
         if algorithm == "ppo" and lapped == len(TRACKS):
             break
 
@@ -132,26 +145,38 @@ def pendulum(rounds: int) -> Iterator[Result]:
                 yield Result(f"{name}/seconds", seconds, "s")
 
 
-def count_lapped(player: Any, params: Any) -> int:
+class Drives(NamedTuple):
+    """What came of driving every track once."""
+
+    cut: list[bool]
+    """whether the horizon was reached"""
+    gained: list[float]
+    rollout: Rollout
+
+
+def count_lapped(drives: Drives) -> int:
     """Tracks that are driven to the horizon without a crash, and for more than a lap; as for PPO elsewhere."""
-    return int(sum(cut and gained > LAP for cut, gained in driven(player, params)))
+    return int(sum(cut and gained > LAP for cut, gained in zip(drives.cut, drives.gained, strict=True)))
 
 
-def driven(player: Any, params: Any) -> list[tuple[bool, float]]:
-    """For each track, whether it was driven to the horizon, and the return; side by side, for all decide at once."""
+def driven(player: Any, params: Any) -> Drives:
+    """All tracks side by side, for all decide at once; what follows the end of a drive is no step of it."""
     with contextlib.ExitStack() as stack:
         pools: list[Any] = [open_pool(f"car(track={track})", 1, track, threads=1) for track in TRACKS]
         for pool in pools:
             stack.enter_context(contextlib.closing(pool))
-        memory, gained, moment = player.memory(len(pools)), np.zeros(len(pools)), 0
-        going = np.ones(len(pools), bool)
+        memory, going = player.memory(len(pools)), np.ones(len(pools), bool)
+        steps, actions = [beside([pool.step for pool in pools])], list[Any]()
         while going.any():
-            decision, memory = player.act(params, memory, beside([pool.step for pool in pools]), moment)
+            decision, memory = player.act(params, memory, steps[-1], len(actions))
+            actions.append(decision.action)
             for row in np.flatnonzero(going):
-                gained[row] += float(pools[row].advance(decision.action[row : row + 1]).reward[0, 0])
-                going[row] = pools[row].status[0] == PLAYING
-            moment += 1
-        return [(bool(pool.status[0] == CUT), float(total)) for pool, total in zip(pools, gained, strict=True)]
+                pools[row].advance(decision.action[row : row + 1])
+            now = beside([pool.step for pool in pools])
+            steps.append(now._replace(first=now.first | ~going, reward=now.reward * going[:, None]))
+            going = np.array([pool.status[0] == PLAYING for pool in pools])
+        gained = np.sum([step.reward[:, 0] for step in steps[1:]], axis=0)
+        return Drives([bool(pool.status[0] == CUT) for pool in pools], gained.tolist(), as_rollout(steps, actions))
 
 
 def beside(steps: list[Step]) -> Step:
@@ -171,16 +196,22 @@ def held_out(seed: int = HELD_OUT) -> Rollout:
             drift = 0.8 * drift + 0.2 * dice.normal(size=drift.shape)
             actions.append(np.clip(decision.action + drift, -1.0, 1.0))
             steps.append(pool.advance(actions[-1]))
+    return as_rollout(steps, actions)
+
+
+def as_rollout(steps: list[Step], actions: list[Any]) -> Rollout:
+    """Drives that were never learned from, as what predictions are held against."""
     from ludus.runtimes.acting.actor import stack_steps
 
-    made = Decision(np.stack(actions), np.zeros((DRIVE, 8)), np.zeros((DRIVE + 1, 8, 1)))
-    return Rollout(stack_steps(steps), made, np.ones((DRIVE, 8), bool), (), 0, np.zeros(4), {})
+    lead = len(actions), len(actions[0])
+    made = Decision(np.stack(actions), np.zeros(lead), np.zeros((lead[0] + 1, lead[1], 1)))
+    return Rollout(stack_steps(steps), made, np.ones(lead, bool), (), 0, np.zeros(4), {})
 
 
-def errors(agent: Any, params: Any, test: Rollout) -> tuple[float, float]:
-    """How wrong an agent is about held-out drives, one and ten steps ahead."""
+def errors(agent: Any, params: Any, test: Rollout) -> Errors:
+    """How wrong an agent is about drives that it did not learn from."""
     if not hasattr(agent, "imagine"):
-        return float("nan"), float("nan")
+        return UNKNOWN
     from ludus.algorithms.world_model.learning import prediction_errors
 
     return prediction_errors(agent, params, test)

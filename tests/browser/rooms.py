@@ -22,8 +22,9 @@ def wait(studio, room, wanted, what):
 
 
 def click_move(page, studio, room, action_name):
-    """Click the area of a move, and wait until the room has taken it."""
+    """Click the area of a move once the page shows the position, and wait until the room has taken it."""
     before = state(studio, room)["move"]
+    page.locator(f".stage[data-move='{before}']").wait_for()
     area = page.get_by_role("button", name=re.compile(rf"^{re.escape(action_name)}(,|$)")).first
     expect(area).to_be_visible()
     area.click()

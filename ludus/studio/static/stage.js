@@ -65,6 +65,7 @@ export class Stage {
     if (width !== this.#frame[0] || height !== this.#frame[1]) this.#resize(width, height);
     if (state.words) this.canvas.setAttribute("aria-label", state.title ? `${state.title}: ${state.words}` : state.words);
     if (!this.note.hidden) this.note.textContent = state.words ?? "";
+    if (state.move !== undefined) this.node.dataset.move = state.move; // for scripts: which position the page shows
     this.areas.room(state);
   }
 
