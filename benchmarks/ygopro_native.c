@@ -1,7 +1,7 @@
 /* npm's ocgcore-wasm, turned into C by wasm2c (Debian's wabt), behind the C interface of a core: OCG_*, version 11.
  *
  *   wasm2c --enable-exceptions .npm/node_modules/ocgcore-wasm/lib/ocgcore.jspi.wasm -n ocg -o ocg.c
- *   gcc -O1 -fPIC -shared -w -fno-strict-aliasing -I. -I/usr/share/wabt/wasm2c \
+ *   gcc -O2 -fPIC -shared -w -fno-strict-aliasing -I. -I/usr/share/wabt/wasm2c \
  *       benchmarks/ygopro_native.c ocg.c /usr/share/wabt/wasm2c/wasm-rt-impl.c -lm -o libocgcore.so
  *
  * So a real core can be measured in our own process. It plays Normal Monsters; it does not survive cards with scripts.
