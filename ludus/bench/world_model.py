@@ -85,8 +85,9 @@ def told(name: str, looks: list[Look]) -> Iterator[Result]:
         for place, ahead in enumerate(("one_step_error", "ten_step_error")):
             yield Result(f"{name}/{ahead}/first", looks[0].errors[place], "mean square")
             yield Result(f"{name}/{ahead}/last", looks[-1].errors[place], "mean square")
-            yield Result(f"{name}/own_{ahead}/first", looks[-1].own_before[place], "mean square")
-            yield Result(f"{name}/own_{ahead}/last", looks[-1].own[place], "mean square")
+            if not np.isnan(looks[-1].own[place]):  # a run that was let go early has none
+                yield Result(f"{name}/own_{ahead}/first", looks[-1].own_before[place], "mean square")
+                yield Result(f"{name}/own_{ahead}/last", looks[-1].own[place], "mean square")
 
 
 def watched(algorithm: str, seed: int) -> Iterator[Look]:
@@ -104,7 +105,8 @@ def watched(algorithm: str, seed: int) -> Iterator[Look]:
         due += EVERY[algorithm]
         drives = driven(player, params)
         lapped = count_lapped(drives)
-        own = [errors(agent, each, drives.rollout) for each in (params, untrained)]
+        # Drives are of many lengths, and each is compiled for: only those that are told of are worth it.
+        own = [errors(agent, each, drives.rollout) for each in (params, untrained)] if steps >= run.steps else ()
         yield Look(steps, seconds, lapped, first_lap, errors(agent, params, test), *own)
         if algorithm == "ppo" and lapped == len(TRACKS):
             break
