@@ -26,10 +26,6 @@ from ludus.types import Continuous, Decision, LudusError, Mirror, Spec, Step
 
 Array = jax.Array
 Params = dict[str, Any]
-ASTRAY = ("exploration", "manner", "planning")
-"""what params say of how far actions go astray, and how often they are planned"""
-OWN_WAY = 0.6
-"""the share of games that have a manner of their own"""
 
 
 class Dream(NamedTuple):
@@ -93,12 +89,11 @@ class WorldModelAgent:
         return params
 
     def memory(self, rows: int) -> Any:
-        """The plan of a step ago [rows, H, k]; while learning, noise and manner [rows, k]; () where nobody plans."""
+        """The plan of a step ago, [rows, H, k], and the noise [rows, k] while learning; nothing where nobody plans."""
         plan = np.zeros((rows, self.plan.horizon, self.actions), np.float32)
         if self.earnest:
             return {"plan": plan} if self.plans else ()
-        still = np.zeros((rows, self.actions), np.float32)
-        return {"plan": plan, "noise": still, "manner": still}
+        return {"plan": plan, "noise": np.zeros((rows, self.actions), np.float32)}
 
     def act(self, params: Params, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
         """Decide for N rows."""
@@ -195,7 +190,7 @@ def initialised(agent: WorldModelAgent, seed: Array) -> Params:
         "actor": agent.actor.init(actor, latent)["params"],
         "critics": agent.critics.init(critics, latent, action)["params"],
     }
-    return learned | {"calm": learned} | {name: jnp.float32(0.0) for name in ASTRAY}
+    return learned | {"calm": learned, "exploration": jnp.float32(0.0), "planning": jnp.float32(0.0)}
 
 
 class Mind(NamedTuple):
@@ -282,8 +277,8 @@ def _act(
 
 
 def _explored(mind: Mind, latent: Array, memory: Any, first: Array, key: Array) -> tuple[Array, Any]:
-    """What is done while learning: planned or not by a throw of dice, in this game's manner, and a little astray."""
-    choose, think, wander, begin = jax.random.split(key, 4)
+    """What is done while learning: planned or not by a throw of dice, and a little astray."""
+    choose, think, wander = jax.random.split(key, 3)
     action, plan = jax.lax.cond(
         jax.random.uniform(choose) < mind.params["planning"],
         lambda: _planned(mind, latent, memory["plan"], first, think),
@@ -292,16 +287,8 @@ def _explored(mind: Mind, latent: Array, memory: Any, first: Array, key: Array) 
     drift = mind.agent.drift
     fresh = (1.0 - drift**2) ** 0.5 * jax.random.normal(wander, action.shape)
     noise = fresh + drift * jnp.where(first[:, None], 0.0, memory["noise"])
-    manner = jnp.where(first[:, None], _manner(mind, action.shape, begin), memory["manner"])
-    action = jnp.clip(action + manner + mind.params["exploration"] * noise, -1.0, 1.0)
-    return action, {"plan": plan, "noise": noise, "manner": manner}
-
-
-def _manner(mind: Mind, shape: tuple[int, ...], key: Array) -> Array:
-    """What is added to all actions of a game, [N, k]: whoever plays every game alike foretells no other."""
-    chance, amount = jax.random.split(key)
-    own = jax.random.uniform(chance, (shape[0], 1)) < OWN_WAY
-    return own * mind.params["manner"] * jax.random.normal(amount, shape)
+    action = jnp.clip(action + mind.params["exploration"] * noise, -1.0, 1.0)
+    return action, {"plan": plan, "noise": noise}
 
 
 def _planned(mind: Mind, latent: Array, before: Array, first: Array, key: Array) -> tuple[Array, Array]:

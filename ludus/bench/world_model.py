@@ -96,7 +96,7 @@ def watched(algorithm: str, seed: int) -> Iterator[Look]:
     agent, learner = begun(run)
     player, test = craft_of(run.settings).player(agent), held_out()
     first_lap, due, untrained = 0, EVERY[algorithm], learner.params
-    yield Look(0, 0.0, 0, 0, errors(agent, untrained, test))
+    yield Look(0, 0.0, 0, 0, errors(player, untrained, test))
     for progress, seconds in carried_out(run, agent, learner):
         steps, params = progress.learner.steps, progress.learner.params
         first_lap = first_lap or (steps if progress.metrics.get("laps") else 0)
@@ -106,8 +106,8 @@ def watched(algorithm: str, seed: int) -> Iterator[Look]:
         drives = driven(player, params)
         lapped = count_lapped(drives)
         # Drives are of many lengths, and each is compiled for: only those that are told of are worth it.
-        own = [errors(agent, each, drives.rollout) for each in (params, untrained)] if steps >= run.steps else ()
-        yield Look(steps, seconds, lapped, first_lap, errors(agent, params, test), *own)
+        own = [errors(player, each, drives.rollout) for each in (params, untrained)] if steps >= run.steps else ()
+        yield Look(steps, seconds, lapped, first_lap, errors(player, params, test), *own)
         if algorithm == "ppo" and lapped == len(TRACKS):
             break
 

@@ -41,8 +41,8 @@ def assert_same(game, rows, steps, **settings):
 
 
 GAMES = (
-    "tictactoe", "gymnasium:FrozenLake-v1", "gymnasium:Taxi-v4", "gymnasium:Taxi-v4(max_episode_steps=5)",
-    "gymnasium:CliffWalking-v1", "gymnasium:Blackjack-v1",
+    "tictactoe", "gymnasium:FrozenLake-v1", "gymnasium:Taxi-v4(max_episode_steps=5)", "gymnasium:CliffWalking-v1",
+    "gymnasium:Blackjack-v1",
 )  # fmt: skip
 
 

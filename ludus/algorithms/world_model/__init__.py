@@ -19,7 +19,6 @@ SCHEDULES = ("learning_rate", "ends", "exploration", "planning")
 SHARES = ("discount", "trace", "fading", "calm", "slowness", "drift")
 AMOUNTS = (
     "warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing", "leaning",
-    "manner", "settled",
 )  # fmt: skip
 
 
@@ -99,11 +98,6 @@ class WorldModelSettings:
     """the deviation of the noise on actions, of 1 being as far as they go: a number or a schedule over steps"""
     drift: float = 0.9
     """how much of that noise stays for the next action: noise that lasts leads where nothing else does"""
-    manner: float = 0.0
-    """the deviation of what is added to all actions of a game, in three games of five: played in more than one manner,
-    they teach a model that foretells more than its own drives"""
-    settled: int = 3000
-    """steps before games have manners"""
     planning: str = "linear(1, 0, 10000)"
     """the share of decisions that are planned, the others are the actor's: a number or a schedule over steps"""
     plan_in_earnest: bool = False
@@ -139,5 +133,4 @@ class WorldModelSettings:
     def rates(self, steps: int) -> dict[str, float]:
         """What the schedules say after so many steps; nothing is planned before anything is learned."""
         rates = {name: schedules.parse(getattr(self, name))(float(steps)) for name in SCHEDULES}
-        rates["manner"] = self.manner if steps >= self.settled else 0.0
         return rates if steps >= self.warmup else rates | {"planning": 0.0}

@@ -15,7 +15,7 @@ import numpy as np
 import optax
 
 from ludus import devices
-from ludus.agents.world_model import ASTRAY, Params, WorldModelAgent, initialised
+from ludus.agents.world_model import Params, WorldModelAgent, initialised
 from ludus.algorithms.tally import means
 from ludus.algorithms.world_model import WorldModelSettings
 from ludus.algorithms.world_model.experience import Experience, Ring, draw, from_rollout, new_ring, push, reflected
@@ -172,7 +172,7 @@ def worldly(params: Params) -> Params:
 
 def with_rates(params: Params, rates: Any) -> Params:
     """The params with what decays in them."""
-    return params | {name: jnp.float32(rates[name]) for name in ASTRAY}
+    return params | {name: jnp.float32(rates[name]) for name in ("exploration", "planning")}
 
 
 @functools.cache

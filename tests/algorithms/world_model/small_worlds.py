@@ -8,7 +8,7 @@ import numpy as np
 
 from ludus import devices
 from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
-from ludus.agents.world_model import ASTRAY, Mind
+from ludus.agents.world_model import Mind
 from ludus.algorithms.world_model import WorldModelSettings, craft
 from ludus.algorithms.world_model.experience import Experience
 from ludus.bridges import open_pool
@@ -24,7 +24,6 @@ SETTINGS = WorldModelSettings(
 SMALL = {
     "game": "car", "algorithm": "world_model", "runtime": "local", "rows": 2, "steps": 60, "length": 6, "batch": 4,
     "horizon": 3, "imagination": 2, "replay": 40, "games": 2, "evaluations": 1, "chunk": 0, "warmup": 20,
-    "manner": 0.5, "settled": 30,
     "sizes": {"encoder": 8, "latent": 8, "group": 4, "dynamics": 8, "reward": 6, "decoder": 8, "actor": [8],
               "critic": [8]},
     "plan": {"horizon": 3, "samples": 12, "proposals": 3, "elites": 4, "rounds": 2},
@@ -41,7 +40,7 @@ def made_up(agent, seed=0):
     rng = np.random.default_rng(seed)
     shapes = craft.shapes(agent)
     params = jax.tree.map(lambda leaf: jnp.asarray(rng.normal(0.0, 0.5, leaf.shape), jnp.float32), shapes)
-    return params | {name: jnp.float32(0.0) for name in ASTRAY}
+    return params | {"exploration": jnp.float32(0.0), "planning": jnp.float32(0.0)}
 
 
 def mind_of(agent, seed=0):

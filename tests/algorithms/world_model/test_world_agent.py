@@ -14,7 +14,6 @@ from small_worlds import PLAN, SETTINGS, SIZES, agent_of, made_up, mind_of
 from ludus.agents import world_model
 from ludus.agents.networks.world_model import simplices
 from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
-from ludus.agents.world_model import ASTRAY
 from ludus.algorithms.world_model import WorldModelSettings, craft
 from ludus.bridges import open_pool
 from ludus.types import LudusError
@@ -95,14 +94,14 @@ def test_decisions_are_legal_and_the_same_when_asked_again(game, way):
 
 
 def test_what_decays_is_in_the_params():
-    """Without exploration, manners and planning, what learns does what it does in earnest; with one, something else."""
+    """Without exploration and planning, what learns does what it does in earnest; with either, something else."""
     agent, step = agent_of(), step_of("car")
     params, memory = made_up(agent), agent.memory(ROWS)
     params["calm"] = {name: params[name] for name in params["calm"]}
     earnest, _ = craft.player(agent).act(params, (), step, 3)
     plain, _ = agent.act(params, memory, step, 3)
     assert np.array_equal(plain.action, earnest.action)
-    for name in ASTRAY:
+    for name in ("exploration", "planning"):
         other, _ = agent.act(params | {name: jnp.float32(1.0)}, memory, step, 3)
         assert not np.allclose(other.action, earnest.action)
 
@@ -139,24 +138,6 @@ def test_noise_lasts_and_ends_with_its_game():
     assert gained[[0, 2]] == pytest.approx(0.0, abs=1e-6) and gained[[1, 3]] == pytest.approx(4.5, abs=1e-5)
     new = np.concatenate([np.asarray(agent.act(params, memory, step, key)[1]["noise"]) for key in range(200)])
     assert new.std() == pytest.approx(np.sqrt(1 - 0.81), rel=0.1)
-
-
-def test_a_manner_lasts_as_long_as_its_game_and_three_games_of_five_have_one():
-    agent, step = agent_of(), step_of("car")
-    params, memory = made_up(agent) | {"manner": jnp.float32(0.5)}, agent.memory(ROWS)
-    before = memory | {"manner": np.full((ROWS, 2), 0.25, np.float32)}
-    opened = step._replace(first=np.array([True, False, True, False]))
-    _, after = agent.act(params, before, opened, 3)
-    assert np.asarray(after["manner"])[[1, 3]] == pytest.approx(0.25)
-    every = step._replace(first=np.ones(ROWS, bool))
-    drawn = np.concatenate([np.asarray(agent.act(params, before, every, key)[1]["manner"]) for key in range(400)])
-    own = (drawn != 0).all(axis=1)
-    assert own.mean() == pytest.approx(0.6, abs=0.05) and drawn[own].std() == pytest.approx(0.5, rel=0.1)
-
-
-def test_manners_begin_when_a_run_is_settled():
-    late = replace(SETTINGS, manner=0.5, settled=40)
-    assert late.rates(39)["manner"] == 0 and late.rates(40)["manner"] == 0.5
 
 
 def test_a_planner_finds_what_the_model_says_is_worth_more():
