@@ -22,13 +22,15 @@ from ludus.words import rule
 CONTINUE_ATTACK, ATTACK_DIRECTLY = 30, 31
 """the game's own lines"""
 TOON_FEE = 500
+CHOOSE_TARGET, DIRECTLY_OR_NOT, TAKE_TARGET, DECLARE, ANSWER_ATTACK, ANSWERED, STRIKE, CONTINUE_OR_NOT = range(10, 18)
+"""the steps of a frame of the battle phase in which an attack is declared"""
 
 
 @rule
 def battling(state, frame):
     """One attack after the other."""
     step = frame.step
-    if step < 10:
+    if step < CHOOSE_TARGET:
         choosing_attack(state, frame)
     elif step < BEGIN:
         declaring(state, frame)
@@ -91,7 +93,7 @@ def begin_attack(state, frame, c, player):
     state.attacker_stamp = card.arrival
     if state.chain_attack and state.chain_attack != c:
         state.chain_attack = NOBODY
-    frame.step = 10
+    frame.step = CHOOSE_TARGET
     frame.args[1] = 0
     if has(state, c, IS_TOON):
         state.life[player] -= TOON_FEE
@@ -170,92 +172,86 @@ def can_attack_directly(state, c, player):
 def declaring(state, frame):
     """The target is chosen, the attack declared, answered, and perhaps declared anew."""
     player = state.turn_player
-    a = state.attacker
-    if frame.step == 10:
-        if state.cards[a].status & ATTACK_ENDED:
-            frame.step = 0
-            state.cards[a].attacks += 1
-            return
-        frame.count = 0
-        for zone in range(7):
-            target = state.monsters[1 - player, zone]
-            if target != NOBODY and can_be_attacked(state, target, a, player):
-                put_in(frame, target)
-        if can_attack_directly(state, a, player):
-            if frame.count == 0:
-                state.attack_target = NOBODY
-                frame.step = 13
-                return
-            frame.step = 11
-            ask_yes(state, player, NOBODY, ATTACK_DIRECTLY)
-            return
-        if frame.count == 0:
-            state.cards[a].attacks += 1
-            state.chain_attack = NOBODY
-            frame.step = 0
-            return
-        frame.step = 12
-        ask_cards(state, player, frame.cards, frame.count, 1, 1, state.cancelable)
-        return
-    if frame.step == 11:
+    step = frame.step
+    if step == CHOOSE_TARGET:
+        choose_target(state, frame, player)
+    elif step == DIRECTLY_OR_NOT:
         if state.answer == 1:
             state.attack_target = NOBODY
-            frame.step = 13
+            frame.step = DECLARE
         else:
-            frame.step = 12
-            ask_cards(state, player, frame.cards, frame.count, 1, 1, state.cancelable)
-        return
-    if frame.step == 12:
-        if state.picked_count == 0:
-            if state.replaying & 1:
-                end_attack(state, frame)
-            else:
-                frame.step = 0
-            return
-        state.attack_target = state.picked[0]
-        frame.step = 13
-    if frame.step == 13:
-        declare(state, player)
-        frame.step = 14
-        open_window(state, 0, 0, 0)
-        return
-    if frame.step == 14:
-        frame.step = 16
-        if state.end_battle == 0 and state.cards[a].status & ATTACK_ENDED == 0 and state.replaying & 2 == 0:
-            frame.step = 15
-            open_window(state, 0, 0, 0)
-            return
-    if frame.step == 15:
-        frame.step = 16
+            ask_target(state, frame, player)
+    elif step == TAKE_TARGET:
+        take_target(state, frame, player)
+    elif step == DECLARE:
+        declare(state, frame, player)
+    elif step == ANSWER_ATTACK:
+        answer_attack(state, frame, player)
+    elif step == ANSWERED:
         if state.result:
-            frame.step = 14
-            return
-        settle(state)
-        return
-    if frame.step == 16:
-        if state.end_battle or state.cards[a].status & ATTACK_ENDED:
-            end_attack(state, frame)
-            return
-        if state.replaying & 2 == 0:
-            count_attack(state, a)
-            frame.step = BEGIN
-            return
-        if count_targets(state, a, player) == 0 and not can_attack_directly(state, a, player):
-            end_attack(state, frame)
-            return
-        frame.step = 17
-        ask_yes(state, player, NOBODY, CONTINUE_ATTACK)
-        return
-    if state.answer == 1:
+            frame.step = ANSWER_ATTACK
+        else:
+            frame.step = STRIKE
+            settle(state)
+    elif step == STRIKE:
+        strike(state, frame, player)
+    elif state.answer == 1:
         state.replaying = 1
-        frame.step = 10
+        frame.step = CHOOSE_TARGET
     else:
         end_attack(state, frame)
 
 
 @rule
-def declare(state, player):
-    """The attack is declared."""
+def choose_target(state, frame, player):
+    """Ask whom to attack, where there is a choice; with nobody to attack, the attack is used up."""
+    a = state.attacker
+    if state.cards[a].status & ATTACK_ENDED:
+        frame.step = 0
+        state.cards[a].attacks += 1
+        return
+    frame.count = 0
+    for zone in range(7):
+        target = state.monsters[1 - player, zone]
+        if target != NOBODY and can_be_attacked(state, target, a, player):
+            put_in(frame, target)
+    if can_attack_directly(state, a, player):
+        if frame.count == 0:
+            state.attack_target = NOBODY
+            frame.step = DECLARE
+            return
+        frame.step = DIRECTLY_OR_NOT
+        ask_yes(state, player, NOBODY, ATTACK_DIRECTLY)
+        return
+    if frame.count == 0:
+        state.cards[a].attacks += 1
+        state.chain_attack = NOBODY
+        frame.step = 0
+        return
+    ask_target(state, frame, player)
+
+
+@rule
+def ask_target(state, frame, player):
+    frame.step = TAKE_TARGET
+    ask_cards(state, player, frame.cards, frame.count, 1, 1, state.cancelable)
+
+
+@rule
+def take_target(state, frame, player):
+    """The target is known; an attack taken back counts only if it was declared before."""
+    if state.picked_count:
+        state.attack_target = state.picked[0]
+        declare(state, frame, player)
+    elif state.replaying & 1:
+        end_attack(state, frame)
+    else:
+        frame.step = 0
+
+
+@rule
+def declare(state, frame, player):
+    """The attack is declared, and may be answered."""
     a = state.attacker
     target = state.attack_target
     again = state.replaying & 1
@@ -270,6 +266,37 @@ def declare(state, player):
     if not again:
         tell(state, ATTACK, a, player)
         attack_told(state)
+    frame.step = ANSWER_ATTACK
+    open_window(state, 0, 0, 0)
+
+
+@rule
+def answer_attack(state, frame, player):
+    """Answers go on for as long as there are any, unless the attack has ended or must be declared anew."""
+    ended = state.end_battle != 0 or state.cards[state.attacker].status & ATTACK_ENDED != 0
+    if ended or state.replaying & 2:
+        strike(state, frame, player)
+        return
+    frame.step = ANSWERED
+    open_window(state, 0, 0, 0)
+
+
+@rule
+def strike(state, frame, player):
+    """On to the damage step; if other monsters stand there now, the attack may be declared anew."""
+    a = state.attacker
+    if state.end_battle or state.cards[a].status & ATTACK_ENDED:
+        end_attack(state, frame)
+        return
+    if state.replaying & 2 == 0:
+        count_attack(state, a)
+        frame.step = BEGIN
+        return
+    if count_targets(state, a, player) == 0 and not can_attack_directly(state, a, player):
+        end_attack(state, frame)
+        return
+    frame.step = CONTINUE_OR_NOT
+    ask_yes(state, player, NOBODY, CONTINUE_ATTACK)
 
 
 @rule

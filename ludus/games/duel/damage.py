@@ -30,9 +30,6 @@ from ludus.words import rule
 @rule
 def damage_step(state, frame):
     """From the start of the damage step to its end."""
-    player = state.turn_player
-    a = state.attacker
-    target = state.attack_target
     step = frame.step
     frame.step = step + 1
     if step == BEGIN:
@@ -41,46 +38,26 @@ def damage_step(state, frame):
         trigger_both(state, BATTLE_START)
         open_window(state, 0, 0, 0)
     elif step == TURN_TARGET_UP:
-        if state.cards[a].status & ATTACK_ENDED:
-            frame.step = BURY_LOST
-        elif target != NOBODY and state.cards[target].place == MZONE and not is_up(state, target):
-            change_position(state, target, state.cards[target].position >> 1, 2)
+        turn_target_up(state, frame)
     elif step == SETTLE_TURNED or step == SETTLE_BURIED:
         settle(state)
     elif step == ANSWER_TURNED:
         open_window(state, 0, 0, 0)
     elif step == ENTER_CALCULATION:
-        if comes_to_nothing(state):
-            frame.step = BURY_LOST
-            return
-        state.phase = DAMAGE_CALCULATION
-        settle(state)
+        enter_calculation(state, frame)
     elif step == ANSWER_CALCULATION:
         calculate(state)
         trigger_both(state, PRE_CALCULATION)
-        tell(state, PRE_CALCULATION, NOBODY, player)
+        tell(state, PRE_CALCULATION, NOBODY, state.turn_player)
         open_window(state, 0, 0, 0)
     elif step == DEAL_DAMAGE:
-        if comes_to_nothing(state):
-            frame.step = BURY_LOST
-        else:
-            frame.args[1] = calculate(state)
-            state.calculated = 1
-            deal(state, a, target)
-        end_calculation(state)
-        state.phase = DAMAGE_STEP
-        settle(state)
+        deal_damage(state, frame)
     elif step == MARK_LOST:
-        mark_lost(state, frame, a, target)
+        mark_lost(state, frame, state.attacker, state.attack_target)
     elif step == SPARE_LOST:
         spare_lost(state, frame)
     elif step == LOSE_EFFECTS:
-        for k in range(frame.count):
-            state.cards[frame.cards[k]].status |= BATTLE_LOST
-        for k in range(frame.count):
-            lose_effects(state, frame.cards[k])
-        state.sparing = 0
-        settle(state)
+        lose_all(state, frame)
     elif step == ANSWER_DAMAGE:
         release_flips(state)
         trigger_both(state, BATTLED)
@@ -88,11 +65,7 @@ def damage_step(state, frame):
     elif step == BURY_LOST:
         bury_lost(state, frame)
     elif step == ANSWER_LOSSES:
-        state.calculated = 1
-        state.sparing = 0
-        release_flips(state)
-        tell_losses(state, a, target)
-        open_window(state, 0, 0, 1)
+        answer_losses(state)
     else:
         end_damage_step(state)
         frame.step = 0
@@ -113,6 +86,39 @@ def begin_damage_step(state, frame):
     state.target_was_down = target != NOBODY and not is_up(state, target)
     frame.count = 0
     state.cards[a].fought += 1
+    settle(state)
+
+
+@rule
+def turn_target_up(state, frame):
+    """A face-down target is turned as it lies."""
+    target = state.attack_target
+    if state.cards[state.attacker].status & ATTACK_ENDED:
+        frame.step = BURY_LOST
+    elif target != NOBODY and state.cards[target].place == MZONE and not is_up(state, target):
+        change_position(state, target, state.cards[target].position >> 1, 2)
+
+
+@rule
+def enter_calculation(state, frame):
+    if comes_to_nothing(state):
+        frame.step = BURY_LOST
+        return
+    state.phase = DAMAGE_CALCULATION
+    settle(state)
+
+
+@rule
+def deal_damage(state, frame):
+    """Damage is calculated with what was answered, and dealt."""
+    if comes_to_nothing(state):
+        frame.step = BURY_LOST
+    else:
+        frame.args[1] = calculate(state)
+        state.calculated = 1
+        deal(state, state.attacker, state.attack_target)
+    end_calculation(state)
+    state.phase = DAMAGE_STEP
     settle(state)
 
 
@@ -282,6 +288,17 @@ def spare_lost(state, frame):
 
 
 @rule
+def lose_all(state, frame):
+    """All that lost are marked first: some negate what they destroy only while they stand."""
+    for k in range(frame.count):
+        state.cards[frame.cards[k]].status |= BATTLE_LOST
+    for k in range(frame.count):
+        lose_effects(state, frame.cards[k])
+    state.sparing = 0
+    settle(state)
+
+
+@rule
 def lose_effects(state, c):
     """Some monsters negate what they destroy by battle, in the graveyard too, until the damage step ends."""
     card = state.cards[c]
@@ -313,6 +330,16 @@ def bury_lost(state, frame):
         arrival = state.cards[c].arrival
         if state.cards[c].place == MZONE and (arrival == state.attacker_stamp or arrival == state.target_stamp):
             put_in(sent, c)
+
+
+@rule
+def answer_losses(state):
+    """The damage step's last window; what waited for the losses waits no longer."""
+    state.calculated = 1
+    state.sparing = 0
+    release_flips(state)
+    tell_losses(state, state.attacker, state.attack_target)
+    open_window(state, 0, 0, 1)
 
 
 @rule

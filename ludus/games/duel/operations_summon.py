@@ -11,7 +11,7 @@ from ludus.games.duel.fusing import (
     MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, ritual_pool, ritual_ready,
 )  # fmt: skip
 from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
-from ludus.games.duel.operations import first_target
+from ludus.games.duel.operations_targets import first_target
 from ludus.games.duel.proceeding import sort_options
 from ludus.games.duel.state import (
     AS_MATERIAL, BY_EFFECT, BY_RELEASE, BY_RULE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NOBODY,

@@ -41,73 +41,65 @@ def phase_event(state, frame):
     phase = frame.args[0]
     player = 1 - state.turn_player if frame.args[1] else state.turn_player
     if frame.step == 0:
-        clear_options(state)
-        must = offer_phase(state, player, phase, TRIGGER)
-        by_itself = offer_by_itself(state, player, phase)
-        may = 0
-        fast = 0
-        if state.hand_adjusted == 0:
-            may = offer_phase(state, player, phase, MAY_TRIGGER)
-            before = state.option_count
-            no_event(state.trial)
-            offer_fast(state, player, True, False)
-            fast = state.option_count - before
-        frame.step = 1
-        frame.args[3] = 0
-        if state.option_count == 0:
-            state.answer = -1
-        elif must == 0 and by_itself == 1 and may == 0 and fast == 0:
-            state.answer = 0
-        elif must == 0 and may == 1 and fast == 0 and by_itself == 0:
-            frame.args[3] = 1
-            frame.args[4] = state.options[0].card
-            frame.args[5] = state.options[0].effect
-            ask_effect(state, player, state.options[0].card, 0)
-            return
-        else:
-            if must + by_itself == 0:
-                offer(state, PASSES, 0, 0, 0, 0)
-            ask(state, CHAIN, player, 1, 1, 0)
-            state.forced = must + by_itself > 0
+        ask_in_phase(state, frame, player, phase)
+        if state.question:
             return
     if frame.step == 1:
         phase_answered(state, frame, player)
-        return
-    if frame.step == 2:
+    elif frame.step == 2:
         frame.step = 0
         solve(state, 0, 0, 0)
-        return
-    if frame.step == 3:
+    elif frame.step == 3:
         frame.step = 0
         open_window(state, 0, 0, 0)
         settle(state)
-        return
-    if frame.step == 4:
+    elif frame.step == 4:
         hand_limit(state, frame, phase)
-        return
-    if frame.step == 5:
-        picks_from(state, frame)
-        frame.step = 6
-        sent = send(state, GRAVE, BY_RULE | BY_DISCARD | BY_ADJUSTMENT, state.turn_player)
-        for k in range(frame.count):
-            put_in(sent, frame.cards[k])
-        return
-    if frame.step == 6:
-        state.hand_adjusted = 1
-        frame.step = 0
-        frame.args[1] = 0
-        frame.args[2] = 0
-        open_window(state, 0, 0, 0)
-        return
-    if frame.step == 7:
+    elif frame.step == 5:
+        discard_chosen(state, frame)
+    elif frame.step == 6:
+        begin_anew(state, frame)
+    elif frame.step == 7:
         frame.step = 8
         if phase == END:
             end_turn_effects(state)
         settle(state)
-        return
-    state.instant_count = 0
-    state.point_count = 0
-    done(state)
+    else:
+        state.instant_count = 0
+        state.point_count = 0
+        done(state)
+
+
+@rule
+def ask_in_phase(state, frame, player, phase):
+    """What a player may or must do now; where only one thing can happen, it is answered without a question."""
+    clear_options(state)
+    must = offer_phase(state, player, phase, TRIGGER)
+    by_itself = offer_by_itself(state, player, phase)
+    may = 0
+    fast = 0
+    if state.hand_adjusted == 0:
+        may = offer_phase(state, player, phase, MAY_TRIGGER)
+        before = state.option_count
+        no_event(state.trial)
+        offer_fast(state, player, True, False)
+        fast = state.option_count - before
+    frame.step = 1
+    frame.args[3] = 0
+    if state.option_count == 0:
+        state.answer = -1
+    elif must == 0 and by_itself == 1 and may == 0 and fast == 0:
+        state.answer = 0
+    elif must == 0 and may == 1 and fast == 0 and by_itself == 0:
+        frame.args[3] = 1
+        frame.args[4] = state.options[0].card
+        frame.args[5] = state.options[0].effect
+        ask_effect(state, player, state.options[0].card, 0)
+    else:
+        if must + by_itself == 0:
+            offer(state, PASSES, 0, 0, 0, 0)
+        ask(state, CHAIN, player, 1, 1, 0)
+        state.forced = must + by_itself > 0
 
 
 @rule
@@ -157,6 +149,26 @@ def hand_limit(state, frame, phase):
     for k in range(state.sizes[player, HAND_PILE]):
         put_in(frame, state.piles[player, HAND_PILE, k])
     ask_cards(state, player, frame.cards, frame.count, over, over, 0)
+
+
+@rule
+def discard_chosen(state, frame):
+    """The cards beyond the limit go together."""
+    picks_from(state, frame)
+    frame.step = 6
+    sent = send(state, GRAVE, BY_RULE | BY_DISCARD | BY_ADJUSTMENT, state.turn_player)
+    for k in range(frame.count):
+        put_in(sent, frame.cards[k])
+
+
+@rule
+def begin_anew(state, frame):
+    """What was discarded may trigger something, so both players are asked once more."""
+    state.hand_adjusted = 1
+    frame.step = 0
+    frame.args[1] = 0
+    frame.args[2] = 0
+    open_window(state, 0, 0, 0)
 
 
 @rule

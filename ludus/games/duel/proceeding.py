@@ -18,10 +18,10 @@ from ludus.games.duel.moving import put_in, send
 from ludus.games.duel.procedures import completable, is_legal_set, material_pool
 from ludus.games.duel.settling import settle
 from ludus.games.duel.state import (
-    AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, ENABLED, FINISHES, GRAVE_PILE, NOBODY,
-    PICKS, PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
+    AS_MATERIAL, BEING_SUMMONED, BY_COST, BY_RELEASE, BY_SPSUMMON, CANCELS, FINISHES, GRAVE_PILE, NOBODY, PICKS,
+    PROPER, SPECIAL_NOW, UNPICKS, UNSELECT,
 )  # fmt: skip
-from ludus.games.duel.summoning import arrive, ask_next_tribute, remove_from
+from ludus.games.duel.summoning import announce, arrive, ask_next_tribute, remove_from, was_negated
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     BANISHED, DARK, EMPTY_FIELD, GRAVE, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, MZONE, SPSUMMON, SPSUMMONED,
@@ -35,22 +35,9 @@ from ludus.words import rule
 @rule
 def proceeding(state, frame):
     c = frame.args[0]
-    card = state.cards[c]
     player = state.turn_player
-    kind = CARDS[card.code].procedure
-    if frame.step == 0:
-        frame.step = 1
-        begin_choice(state, frame, c, player, kind)
-        if state.question:
-            return
-    if frame.step == 1:
-        if not chosen_all(state, frame, c, player, kind):
-            return
-    if frame.step == 2:
-        frame.step = 3
-        if frame.count:
-            use_materials(state, frame, c, player, kind)
-            return
+    if frame.step < 3 and not giving_materials(state, frame, c, player):
+        return
     if frame.step == 3:
         frame.step = 4
         settle(state)
@@ -64,38 +51,62 @@ def proceeding(state, frame):
         frame.args[4] = state.options[state.answer].value
         frame.step = 6
         state.result = 0
-        ask_position(state, player, c, UP_ATTACK if CARDS[card.code].types & LINK else UP)
+        ask_position(state, player, c, UP_ATTACK if CARDS[state.cards[c].code].types & LINK else UP)
         if state.question:
             return
     if frame.step == 6:
-        position = state.result
-        if position == 0:
-            position = state.options[state.answer].value
-        card.reason = BY_SPSUMMON
-        card.reason_player = player
-        move(state, c, player, MZONE, frame.args[4], position)
-        card.status = (card.status | BEING_SUMMONED) & ~ENABLED
-        state.negating_summon = c
-        note(state, SPSUMMON, c, player)
-        frame.step = 7
-        open_window(state, 1, 1, 1)
-        return
-    if frame.step == 7:
-        state.negating_summon = NOBODY
-        if card.status & BEING_SUMMONED == 0 or card.place != MZONE:
-            done(state)
-            open_window(state, 0, 0, 0)
-            return
-        card.status = (card.status | SPECIAL_NOW | PROPER) & ~BEING_SUMMONED
-        arrive(state, c)
-        state.summoned_any[player] = 1
-        note(state, SPSUMMONED, c, player)
-        trigger_own(state, SPSUMMONED, c, NOBODY, player)
-        frame.step = 8
-        settle(state)
-        return
-    done(state)
-    open_window(state, 0, 0, 0)
+        enter_field(state, frame, c, player)
+    elif frame.step == 7:
+        if not was_negated(state, c):
+            be_summoned(state, frame, c, player)
+    else:
+        done(state)
+        open_window(state, 0, 0, 0)
+
+
+@rule
+def giving_materials(state, frame, c, player):
+    """Materials or cost are chosen and given up; whether the monster can follow at once."""
+    kind = CARDS[state.cards[c].code].procedure
+    if frame.step == 0:
+        frame.step = 1
+        begin_choice(state, frame, c, player, kind)
+        if state.question:
+            return False
+    if frame.step == 1 and not chosen_all(state, frame, c, player, kind):
+        return False
+    frame.step = 3
+    if frame.count:
+        use_materials(state, frame, c, player, kind)
+        return False
+    return True
+
+
+@rule
+def enter_field(state, frame, c, player):
+    """The monster lies in its zone, and its summon is announced."""
+    position = state.result
+    if position == 0:
+        position = state.options[state.answer].value
+    card = state.cards[c]
+    card.reason = BY_SPSUMMON
+    card.reason_player = player
+    move(state, c, player, MZONE, frame.args[4], position)
+    frame.step = 7
+    announce(state, c, SPSUMMON, player)
+
+
+@rule
+def be_summoned(state, frame, c, player):
+    """Nobody has negated the summon."""
+    card = state.cards[c]
+    card.status = (card.status | SPECIAL_NOW | PROPER) & ~BEING_SUMMONED
+    arrive(state, c)
+    state.summoned_any[player] = 1
+    note(state, SPSUMMONED, c, player)
+    trigger_own(state, SPSUMMONED, c, NOBODY, player)
+    frame.step = 8
+    settle(state)
 
 
 @rule

@@ -34,65 +34,44 @@ def arrive(state, c):
 
 
 @rule
+def announce(state, c, summon, player):
+    """A monster is being summoned: the moment to negate that."""
+    card = state.cards[c]
+    card.status = (card.status | BEING_SUMMONED) & ~ENABLED
+    state.negating_summon = c
+    note(state, summon, c, player)
+    open_window(state, 1, 1, 1)
+
+
+@rule
+def was_negated(state, c):
+    """Whether the summon that was announced came to nothing; then it is over."""
+    card = state.cards[c]
+    state.negating_summon = NOBODY
+    if card.status & BEING_SUMMONED and card.place == MZONE:
+        return False
+    done(state)
+    open_window(state, 0, 0, 0)
+    return True
+
+
+@rule
 def normal_summoning(state, frame):
     """Tributes, a zone, the chance to negate, and the monster is there; or it is set."""
     c = frame.args[0]
     card = state.cards[c]
     player = state.turn_player
-    if frame.step == 0:
-        frame.args[1] = tributes_needed(state, c)
-        frame.step = 2
-        if frame.args[1]:
-            frame.step = 1
-            ask_tributes(state, frame, player)
-            return
-    if frame.step == 1:
-        if not tributes_chosen(state, frame, player):
-            return
-    if frame.step == 2:
-        frame.step = 3
-        if frame.count:
-            sent = send(state, GRAVE, BY_RELEASE | BY_SUMMON | AS_MATERIAL, player)
-            for k in range(frame.count):
-                put_in(sent, frame.cards[k])
-            return
-    if frame.step == 3:
-        frame.step = 4
-        if frame.count:
-            settle(state)
-            return
+    if frame.step < 4 and not tributing(state, frame, player):
+        return
     if frame.step == 4:
         miss(state)
         state.summons[player] += 1
         frame.step = 5
         ask_place(state, player, player, MZONE, free_monster_zones(state, player))
-        return
-    if frame.step == 5:
-        card.reason = BY_SUMMON
-        card.reason_player = player
-        zone = state.options[state.answer].value
-        move(state, c, player, MZONE, zone, DOWN_DEFENSE if frame.args[2] else UP_ATTACK)
-        card.control = player
-        if frame.count:
-            card.status |= TRIBUTE_SUMMONED
-        if frame.args[2]:
-            card.status = (card.status | SUMMONED_NOW | SET_NOW) & ~ENABLED
-            frame.step = 10
-            settle(state)
-            return
-        card.status = (card.status | BEING_SUMMONED) & ~ENABLED
-        frame.step = 6
-    if frame.step == 6:
-        state.negating_summon = c
-        note(state, SUMMON, c, player)
-        frame.step = 7
-        open_window(state, 1, 1, 1)
-        return
-    if frame.step == 7:
-        state.negating_summon = NOBODY
-        if card.status & BEING_SUMMONED == 0 or card.place != MZONE:
-            done(state)
-            open_window(state, 0, 0, 0)
+    elif frame.step == 5:
+        place_monster(state, frame, c, player)
+    elif frame.step == 7:
+        if was_negated(state, c):
             return
         card.status = (card.status | SUMMONED_NOW | SHOWN_NOW | NORMAL_SUMMONED) & ~BEING_SUMMONED
         arrive(state, c)
@@ -100,9 +79,55 @@ def normal_summoning(state, frame):
         tell(state, SUMMONED, c, player)
         frame.step = 10
         settle(state)
+    else:
+        done(state)
+        open_window(state, 0, 0, 0)
+
+
+@rule
+def tributing(state, frame, player):
+    """Tributes are chosen and go to the graveyard; whether the monster can follow at once."""
+    if frame.step == 0:
+        frame.args[1] = tributes_needed(state, frame.args[0])
+        frame.step = 2
+        if frame.args[1]:
+            frame.step = 1
+            ask_tributes(state, frame, player)
+            return False
+    if frame.step == 1 and not tributes_chosen(state, frame, player):
+        return False
+    if frame.step == 2:
+        frame.step = 3
+        if frame.count:
+            sent = send(state, GRAVE, BY_RELEASE | BY_SUMMON | AS_MATERIAL, player)
+            for k in range(frame.count):
+                put_in(sent, frame.cards[k])
+            return False
+    frame.step = 4
+    if frame.count:
+        settle(state)
+        return False
+    return True
+
+
+@rule
+def place_monster(state, frame, c, player):
+    """The monster lies in its zone: set, or announced."""
+    card = state.cards[c]
+    card.reason = BY_SUMMON
+    card.reason_player = player
+    zone = state.options[state.answer].value
+    move(state, c, player, MZONE, zone, DOWN_DEFENSE if frame.args[2] else UP_ATTACK)
+    card.control = player
+    if frame.count:
+        card.status |= TRIBUTE_SUMMONED
+    if frame.args[2]:
+        card.status = (card.status | SUMMONED_NOW | SET_NOW) & ~ENABLED
+        frame.step = 10
+        settle(state)
         return
-    done(state)
-    open_window(state, 0, 0, 0)
+    frame.step = 7
+    announce(state, c, SUMMON, player)
 
 
 @rule
@@ -205,17 +230,11 @@ def flip_summoning(state, frame):
     if frame.step == 0:
         card.was_position = card.position
         card.position = UP_ATTACK
-        card.status = (card.status | BEING_SUMMONED) & ~ENABLED
-        state.negating_summon = c
-        note(state, FLIP_SUMMON, c, player)
         frame.step = 1
-        open_window(state, 1, 1, 1)
+        announce(state, c, FLIP_SUMMON, player)
         return
     if frame.step == 1:
-        state.negating_summon = NOBODY
-        if card.status & BEING_SUMMONED == 0 or card.place != MZONE:
-            done(state)
-            open_window(state, 0, 0, 0)
+        if was_negated(state, c):
             return
         card.status = (card.status | FLIPPED_NOW | SHOWN_NOW | ENABLED) & ~BEING_SUMMONED
         card.enabled_at = new_stamp(state)

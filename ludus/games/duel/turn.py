@@ -25,94 +25,109 @@ from ludus.games.duel.zones import can_place_spell, free_monster_zones, is_up
 from ludus.words import rule
 
 NOTHING_CHOSEN, GO_TO_BATTLE, GO_TO_END = 0, 6, 7
+# fmt: off
+(BEGIN_TURN, DRAW_CARD, ANSWER_DRAW, ENTER_STANDBY, ENTER_MAIN_1, COMMAND_MAIN_1, ENTER_BATTLE, COMMAND_BATTLE,
+ ENTER_MAIN_2, COMMAND_MAIN_2) = range(10)
+# fmt: on
+ENTER_END, ANSWER_END, SETTLE_END, NEXT_TURN = range(11, 15)
+"""the steps of a turn"""
 
 
 @rule
 def turning(state, frame):
     """The phases of a turn, then the next one."""
-    if frame.step == 0:
+    step = frame.step
+    frame.step = step + 1
+    if step <= ENTER_STANDBY:
+        before_main(state, step)
+    elif step == ENTER_MAIN_1:
+        enter_main(state, MAIN_1)
+    elif step == COMMAND_MAIN_1:
+        command_main(state, MAIN_1)
+    elif step == ENTER_BATTLE:
+        if state.result == GO_TO_END:
+            frame.step = ENTER_END
+        else:
+            enter_battle(state)
+    elif step == COMMAND_BATTLE:
+        command_battle(state)
+    elif step == ENTER_MAIN_2:
+        frame.args[0] = state.result
+        enter_main(state, MAIN_2)
+    elif step == COMMAND_MAIN_2:
+        frame.step = ENTER_END
+        idle = command_main(state, MAIN_2)
+        idle.args[1] = frame.args[0] == GO_TO_END
+    elif step < NEXT_TURN:
+        end_phase(state, step)
+    else:
+        state.pending_count = 0
+        state.turn_player = 1 - state.turn_player
+        frame.step = BEGIN_TURN
+
+
+@rule
+def before_main(state, step):
+    """The turn begins, a card is drawn, and the standby phase has its moment."""
+    if step == BEGIN_TURN:
         begin_turn(state)
-        frame.step = 1
         settle(state)
-        return
-    if frame.step == 1:
+    elif step == DRAW_CARD:
         state.told_phase = DRAW_PHASE
-        frame.step = 2
         if state.turn > 1:
             draw(state, state.turn_player, 1, BY_RULE)
             open_window(state, 0, 0, 0)
-        return
-    if frame.step == 2:
-        frame.step = 3
+    elif step == ANSWER_DRAW:
         phase_window(state, DRAW_PHASE)
-        return
-    if frame.step == 3:
+    else:
         state.phase = STANDBY
         state.told_phase = STANDBY
         state.pending_count = 0
-        frame.step = 4
         phase_window(state, STANDBY)
-        return
-    if frame.step == 4:
-        state.phase = MAIN_1
-        frame.step = 5
-        settle(state)
-        return
-    if frame.step == 5:
-        state.pending_count = 0
-        state.told_phase = MAIN_1
-        frame.step = 6
-        call(state, IDLE_COMMAND)
-        return
-    if frame.step == 6:
-        if state.result == GO_TO_END:
-            frame.step = 11
-            return
-        state.phase = BATTLE_START
-        state.told_phase = BATTLE_START
-        state.pending_count = 0
-        frame.step = 7
-        phase_window(state, BATTLE_START)
-        settle(state)
-        return
-    if frame.step == 7:
-        state.phase = BATTLE_STEP
-        state.pending_count = 0
-        state.chain_attack = 0
-        frame.step = 8
-        call(state, BATTLE_COMMAND)
-        return
-    if frame.step == 8:
-        frame.args[0] = state.result
-        state.phase = MAIN_2
-        frame.step = 9
-        settle(state)
-        return
-    if frame.step == 9:
-        state.pending_count = 0
-        state.told_phase = MAIN_2
-        frame.step = 11
-        idle = call(state, IDLE_COMMAND)
-        idle.args[1] = frame.args[0] == GO_TO_END
-        return
-    if frame.step == 11:
+
+
+@rule
+def enter_main(state, phase):
+    state.phase = phase
+    settle(state)
+
+
+@rule
+def command_main(state, phase):
+    """A main phase is told only once the field has settled into it."""
+    state.pending_count = 0
+    state.told_phase = phase
+    return call(state, IDLE_COMMAND)
+
+
+@rule
+def enter_battle(state):
+    state.phase = BATTLE_START
+    state.told_phase = BATTLE_START
+    state.pending_count = 0
+    phase_window(state, BATTLE_START)
+    settle(state)
+
+
+@rule
+def command_battle(state):
+    state.phase = BATTLE_STEP
+    state.pending_count = 0
+    state.chain_attack = 0
+    call(state, BATTLE_COMMAND)
+
+
+@rule
+def end_phase(state, step):
+    if step == ENTER_END:
         state.phase = END
         state.told_phase = END
-        frame.step = 12
         settle(state)
-        return
-    if frame.step == 12:
+    elif step == ANSWER_END:
         state.pending_count = 0
-        frame.step = 13
         phase_window(state, END)
-        return
-    if frame.step == 13:
-        frame.step = 14
+    else:
         settle(state)
-        return
-    state.pending_count = 0
-    state.turn_player = 1 - state.turn_player
-    frame.step = 0
 
 
 @rule

@@ -29,71 +29,84 @@ def open_window(state, skip_triggers, skip_free, skip_new):
 def point_event(state, frame):
     """Triggered effects first, those that must be used before those that may; then whoever wants to answer."""
     if frame.step == 0:
-        for k in range(state.instant_count):
-            if state.point_count < len(state.point):
-                state.point[state.point_count] = state.instant[k]
-                state.point_count += 1
-        state.instant_count = 0
-        frame.args[3] = state.turn_player
-        frame.step = 5 if frame.args[0] else 1
-        if frame.step == 1:
-            for k in range(state.pending_count):
-                if state.pending[k].ready == READY:
-                    state.pending[k].ready = TAKEN_UP
+        take_up(state, frame)
     if frame.step == 1:
-        offer_pending(state, frame.args[3], True)
-        frame.step = 2
-        if state.option_count > 1:
-            ask(state, CHAIN, frame.args[3], 1, 1, 0)
-            state.forced = 1
+        ask_mandatory(state, frame)
+        if state.question:
             return
-        state.answer = state.option_count - 1
     if frame.step == 2:
-        if state.answer < 0:
-            if frame.args[3] == state.turn_player:
-                frame.args[3] = 1 - state.turn_player
-                frame.step = 1
-            else:
-                frame.args[3] = state.turn_player
-                frame.step = 3
-            return
-        frame.step = 1
-        start_pending(state, state.options[state.answer].value)
+        mandatory_answered(state, frame)
         return
     if frame.step == 3:
-        offer_pending(state, frame.args[3], False)
-        frame.step = 4
-        frame.args[4] = state.option_count
-        frame.args[5] = -1
-        if state.option_count == 1 and state.links == 0:
-            frame.args[5] = state.options[0].value
-            ask_effect(state, frame.args[3], state.options[0].card, USE_TRIGGER)
+        ask_optional(state, frame)
+        if state.question:
             return
-        if state.option_count > 0:
-            offer(state, PASSES, 0, 0, 0, 0)
-            ask(state, CHAIN, frame.args[3], 1, 1, 0)
-            return
-        state.answer = 0
     if frame.step == 4:
         optional_answered(state, frame)
-        return
-    if frame.step == 5:
-        frame.step = 6
-        if state.links == 0:
-            if state.hand_adjusted == 0:
-                ask_fast(state, frame.args[1], state.turn_player, 0)
-        else:
-            ask_fast(state, frame.args[1], 1 - state.chain[state.links - 1].player, 0)
-        return
-    skip_triggers = frame.args[0]
-    skip_free = frame.args[1] | frame.args[2]
-    skip_new = frame.args[2]
-    done(state)
-    if state.links:
-        solve(state, skip_triggers, skip_free, skip_new)
+    elif frame.step == 5:
+        ask_to_answer(state, frame)
     else:
-        state.point_count = 0
-        state.result = 0
+        close_window(state, frame)
+
+
+@rule
+def take_up(state, frame):
+    """What has happened can be answered now; what it triggered is taken up, unless this window skips that."""
+    for k in range(state.instant_count):
+        if state.point_count < len(state.point):
+            state.point[state.point_count] = state.instant[k]
+            state.point_count += 1
+    state.instant_count = 0
+    frame.args[3] = state.turn_player
+    frame.step = 5 if frame.args[0] else 1
+    if frame.step == 1:
+        for k in range(state.pending_count):
+            if state.pending[k].ready == READY:
+                state.pending[k].ready = TAKEN_UP
+
+
+@rule
+def ask_mandatory(state, frame):
+    """Which of the effects that must be used comes first; nothing is asked about a single one."""
+    offer_pending(state, frame.args[3], True)
+    frame.step = 2
+    if state.option_count > 1:
+        ask(state, CHAIN, frame.args[3], 1, 1, 0)
+        state.forced = 1
+        return
+    state.answer = state.option_count - 1
+
+
+@rule
+def mandatory_answered(state, frame):
+    """The effect is used; when none is left, the other player's come, and then those that may be used."""
+    if state.answer >= 0:
+        frame.step = 1
+        start_pending(state, state.options[state.answer].value)
+    elif frame.args[3] == state.turn_player:
+        frame.args[3] = 1 - state.turn_player
+        frame.step = 1
+    else:
+        frame.args[3] = state.turn_player
+        frame.step = 3
+
+
+@rule
+def ask_optional(state, frame):
+    """Whether one of the effects that may be used is used; a single one is a matter of yes or no."""
+    offer_pending(state, frame.args[3], False)
+    frame.step = 4
+    frame.args[4] = state.option_count
+    frame.args[5] = -1
+    if state.option_count == 1 and state.links == 0:
+        frame.args[5] = state.options[0].value
+        ask_effect(state, frame.args[3], state.options[0].card, USE_TRIGGER)
+        return
+    if state.option_count > 0:
+        offer(state, PASSES, 0, 0, 0, 0)
+        ask(state, CHAIN, frame.args[3], 1, 1, 0)
+        return
+    state.answer = 0
 
 
 @rule
@@ -113,6 +126,31 @@ def optional_answered(state, frame):
         frame.step = 3
     else:
         frame.step = 5
+
+
+@rule
+def ask_to_answer(state, frame):
+    """The turn player may begin a chain; a chain is answered by whoever did not add the newest link."""
+    frame.step = 6
+    if state.links == 0:
+        if state.hand_adjusted == 0:
+            ask_fast(state, frame.args[1], state.turn_player, 0)
+    else:
+        ask_fast(state, frame.args[1], 1 - state.chain[state.links - 1].player, 0)
+
+
+@rule
+def close_window(state, frame):
+    """The chain, if there is one, resolves."""
+    skip_triggers = frame.args[0]
+    skip_free = frame.args[1] | frame.args[2]
+    skip_new = frame.args[2]
+    done(state)
+    if state.links:
+        solve(state, skip_triggers, skip_free, skip_new)
+    else:
+        state.point_count = 0
+        state.result = 0
 
 
 @rule
