@@ -48,3 +48,33 @@ def garden(folder, monkeypatch, request):
         return name
 
     return write
+
+
+GUESS = small_game('''
+"""Guess: name the hidden number for a whole point, or take half a point."""
+SPEC = Spec(seats=1, actions=Discrete(7), horizon=1)
+STATE = record(**HEAD, number=i8)
+OBSERVATION = record(nothing=within(0, 1, i8))
+SAFE = 6
+
+@rule
+def init(state):
+    state.number = random.below(state, 6)
+
+@rule
+def step(state, action, reward):
+    # dice
+    if action == SAFE:
+        reward[0] = 0.5
+    elif action == state.number:
+        reward[0] = 1.0
+    state.status = OVER
+
+@rule
+def observe(state, seat, out):
+    out.nothing = 0
+
+@rule
+def redeal(state, seat):
+    state.number = random.below(state, 6)
+''')

@@ -18,6 +18,7 @@ TRAINED = {"trained": "", "dreamer": " --algorithm world_model"}
 """what comes with ludus already trained: by the usual method of its game, or with a world model, whose dreams can be
 seen; and how one is made"""
 SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
+LOOKAHEAD = re.compile(r"lookahead(?:\((?:(\d{1,4})|([^()]+))\))?")
 
 
 class Agent(Protocol):
@@ -32,7 +33,12 @@ def load(kind: str, game: str) -> Agent:
     """The agent of this kind for a game; `best` is the strongest that needs no training, a path one that was trained.
 
     `mcts`, or `mcts(2000)` with another number of simulations, searches; `trained` and `dreamer` come with ludus.
+    `lookahead` tries out what `trained` would do and more, `lookahead(64)` in so many copies of every option, and
+    `lookahead(runs/…)` with what was learned there.
     """
+    if ahead := LOOKAHEAD.fullmatch(kind):
+        look: Agent = importlib.import_module("ludus.agents.search.lookahead").load(game, ahead[2], int(ahead[1] or 0))
+        return look
     if "/" in kind or pathlib.Path(kind).is_dir():
         return importlib.import_module("ludus.agents.trained").load(kind, game)
     if search := SEARCH.fullmatch(kind):
@@ -44,8 +50,8 @@ def load(kind: str, game: str) -> Agent:
     if kind == "best":
         kind = offered[0]
     if kind not in KINDS:
-        known = f"best, {', '.join(KINDS)}, mcts, {', '.join(TRAINED)}, the folder of a run, and in battles person"
-        raise LudusError(f'unknown agent "{kind}"; known are {known}')
+        known = ", ".join(("best", *KINDS, "mcts", *TRAINED, "lookahead", "the folder of a run"))
+        raise LudusError(f'unknown agent "{kind}"; known are {known}, and in battles person')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
     home = "ludus.agents.random" if kind == "random" else f"ludus.agents.{kind}.{name}"

@@ -29,7 +29,7 @@ def battle(
     """Let agents fight: two in a match, more in a round robin with ratings. Each opening is played from both sides.
 
     Args:
-        agents: Who fights: random, perfect, scripted, best, mcts(200), the folder of a run, a checkpoint, or person.
+        agents: Who fights: random, perfect, scripted, best, mcts(200), lookahead, a run, a checkpoint, or person.
         game: Name of the game; where a run is among the agents, its game if none is given.
         games: How many games for every two agents.
         seed: Makes the games repeatable.

@@ -52,7 +52,7 @@ def show(
         seed: Which game of all possible ones.
         steps: How long to watch.
         out: The picture to write; its ending says which kind.
-        agent: Who plays: best, perfect, scripted, random, mcts, trained, or the folder of a run.
+        agent: Who plays: best, perfect, scripted, random, mcts, trained, lookahead, or the folder of a run.
         scale: Size of the picture in the file, from 0.1 to 4.
         columns: Width of the picture in the terminal.
         json: Print how it went as one JSON object.
@@ -117,7 +117,7 @@ def play(
 
     Args:
         game: Name of the game.
-        against: Who has the other seats: best, perfect, scripted, random, mcts, trained, or the folder of a run. In a
+        against: Who has the other seats: best, perfect, scripted, random, mcts, trained, lookahead, or a run. In a
             window the space bar hands your seat to it and back.
         seat: Your seat; seat 0 begins.
         seed: Makes chance and the opponent repeatable.

@@ -72,9 +72,9 @@ def evaluate(
 
     Args:
         what: The folder of a run, or of one of its checkpoints; or, with --agent, a game.
-        agent: Who plays the game: expert, greedy, perfect, scripted, random, mcts.
+        agent: Who plays the game: expert, greedy, perfect, scripted, random, mcts, trained, lookahead.
         games: How many games.
-        against: Who plays the other seats: random, perfect, scripted, mcts, or the folder of a run.
+        against: Who plays the other seats: random, perfect, scripted, mcts, lookahead, or a run.
         seed: Makes the games repeatable.
         lines: Prove instead of sampling: every line of play of every opponent, from each seat (small games).
         json: Print one JSON object instead.

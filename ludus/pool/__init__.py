@@ -158,10 +158,11 @@ class Pool:
         """A random legal action for every row, for callers that step by hand."""
         return random_actions(np.random.default_rng(seed), self.spec, self._rows["mask"])
 
-    def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> Pool:
+    def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> Pool:
         """A new pool of copies of these rows that cannot see their future dice.
 
         With a seat, what that seat does not know is dealt anew (where the game has `redeal`), so that search is honest.
+        `seed` is one number, or one a copy: copies of one row with the same number are dealt the same.
         """
         if not -1 <= seat < self.spec.seats:
             raise LudusError(f"{self.game.name} has the seats 0 to {self.spec.seats - 1}; there is no seat {seat}")
@@ -170,8 +171,9 @@ class Pool:
             raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
         twin = Pool.__new__(Pool)
         twin._allocate(self.game, len(sources), self.threads)
-        # A pool of the same seed opened with `keys(seed)`: a fork must not be dealt those again.
-        keys = random.keys(seed ^ FORKED, len(sources))
+        # A pool of the same seed opened with its keys: a fork must not be dealt those again.
+        other = int(seed) ^ FORKED if isinstance(seed, int | np.integer) else [int(one) ^ FORKED for one in seed]
+        keys = twin._keys(other)
         self.kernel.fork(self.states, sources, keys, twin.states, seat)
         views = np.arange(self.spec.views)
         twin._rows[:] = self._rows[(sources[:, None] * self.spec.views + views).ravel()]

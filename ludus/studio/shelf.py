@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ludus import agents, algorithms, checkpoint, games
+from ludus.agents.search import lookahead
 from ludus.agents.table import positions_of
 from ludus.runs.folder import CHECKPOINTS, SETTINGS
 from ludus.studio.refusal import Refusal, unknown
@@ -30,6 +31,7 @@ LARGEST_POSITION = 256
 LABELS = {
     "perfect": ("Perfect", "never errs", 5),
     "expert": ("Expert", "thinks ahead by hand-made rules", 4),
+    "lookahead": ("Lookahead", "tries every move out, and judges by what Trained has learned", 4),
     "trained": ("Trained", "learned by itself; comes with Ludus", 4),
     "dreamer": ("Dreamer", "learned a world model; shows what it imagines", 3),
     "greedy": ("Greedy", "takes the best of the next move", 2),
@@ -126,6 +128,7 @@ class Shelf:
         """Who can play a game, the strongest of those that need no training first, then the runs of it."""
         found = load_game(game)
         kinds = [*agents.shipped_kinds(found.name), *agents.kinds_for(found.name)]
+        kinds += ["lookahead"] * lookahead.fits(found.name)
         offers = [Offer(kind, *LABELS[kind]) for kind in kinds]
         if not isinstance(found.spec.actions, Continuous):
             offers += [_search(place, count) for place, count in enumerate(SIMULATIONS)]

@@ -1,6 +1,7 @@
 """What an agent thinks of a position: what it is worth to each seat, and how likely or how good each move is.
 
-Networks tell chances, search tells shares of its visits, tables and perfect players tell values; others keep silent.
+Networks tell chances, search tells shares of its visits; tables, perfect players and those who look ahead tell values;
+others keep silent.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from ludus.agents.perfect.connect4 import stones_of
 from ludus.agents.perfect.connect4_solver import ILLEGAL, book_entry, score_moves
 from ludus.agents.perfect.tictactoe import value as tictactoe_value
-from ludus.agents.search import mcts
+from ludus.agents.search import lookahead, mcts
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.agents.trained import Trained
@@ -54,6 +55,8 @@ def think(player: Any, pool: Any, row: int) -> Thoughts | None:
         return None
     if isinstance(agent, mcts.Searcher):
         return _by_search(player, agent, pool, row)
+    if isinstance(agent, lookahead.LookaheadAt):
+        return _by_lookahead(player, agent, pool, row)
     if isinstance(agent, TabularAgent) and isinstance(player.params, Table):
         values = agent.values(player.params, one_row(pool.step, row))[0]
         return by_values(player.name, values, int(pool.step.seat[row]), pool.spec)
@@ -68,7 +71,8 @@ def can_tell(player: Any, pool: Any) -> bool:
     """Whether a player ever says what it thinks."""
     agent = unwrapped(player.agent)
     exact = player.name == "perfect" and isinstance(pool, Pool) and pool.game.name in EXACT
-    return exact or isinstance(agent, mcts.Searcher | TabularAgent) or hasattr(agent, "evaluate")
+    telling = mcts.Searcher | lookahead.LookaheadAt | TabularAgent
+    return exact or isinstance(agent, telling) or hasattr(agent, "evaluate")
 
 
 def unwrapped(agent: Any) -> Any:
@@ -83,6 +87,13 @@ def _by_search(player: Any, agent: mcts.Searcher, pool: Pool, row: int) -> Thoug
     return Thoughts(
         player.name, found.value.tolist(), likeliest(shares, pool.step.mask[row]), CHANCE, int(visits.argmax())
     )
+
+
+def _by_lookahead(player: Any, agent: lookahead.LookaheadAt, pool: Pool, row: int) -> Thoughts:
+    """What every option brought, on average; where there is nothing to choose, what the only one is worth."""
+    found = agent.look(player.params, row, player.key())
+    told = by_values(player.name, found.worth, int(pool.step.seat[row]), pool.spec)
+    return told._replace(action=found.action)
 
 
 def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:

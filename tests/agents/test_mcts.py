@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from small_games import garden, small_game
+from small_games import GUESS, garden, small_game
 
 from ludus import agents
 from ludus.agents.search import mcts
@@ -16,35 +16,6 @@ from ludus.agents.search.mcts import MCTS
 from ludus.pool import Pool
 from ludus.types import LudusError
 from ludus.words import PLAYING
-
-GUESS = small_game('''
-"""Guess: name the hidden number for a whole point, or take half a point."""
-SPEC = Spec(seats=1, actions=Discrete(7), horizon=1)
-STATE = record(**HEAD, number=i8)
-OBSERVATION = record(nothing=within(0, 1, i8))
-SAFE = 6
-
-@rule
-def init(state):
-    state.number = random.below(state, 6)
-
-@rule
-def step(state, action, reward):
-    # dice
-    if action == SAFE:
-        reward[0] = 0.5
-    elif action == state.number:
-        reward[0] = 1.0
-    state.status = OVER
-
-@rule
-def observe(state, seat, out):
-    out.nothing = 0
-
-@rule
-def redeal(state, seat):
-    state.number = random.below(state, 6)
-''')
 
 THREE = small_game('''
 """Three: the first may end the game for half a point, or leave it to the third, who looks after itself."""

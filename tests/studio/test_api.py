@@ -69,6 +69,7 @@ def test_games_are_told_with_all_that_the_gallery_needs(served):
 def test_agents_of_a_game_are_told_with_the_runs_of_it(stocked):
     found = {agent["name"]: agent for agent in stocked.get("/api/games/tictactoe/agents")}
     assert {"perfect", "random", "mcts(50)", "mcts(400)", "mcts(2000)", f"run:{RUN}"} <= set(found)
+    assert "lookahead" not in found and "lookahead" in {one["name"] for one in stocked.get("/api/games/duel/agents")}
     assert found["perfect"]["strength"] == 5 and found["random"]["strength"] == 0
     assert all(agent["label"] and agent["note"] for agent in found.values())
     other = {agent["name"] for agent in stocked.get("/api/games/connect4/agents")}
@@ -83,7 +84,8 @@ def test_agents_are_fetched_by_name_and_never_by_path(stocked):
     assert shelf.newer(f"run:{RUN}") == agent.path.name and shelf.newer("perfect") is None
     (stocked.out / "link-0001").symlink_to(stocked.out / RUN)
     for name in ("run:link-0001", "run:../x", f"run:{RUN}/checkpoints", str(stocked.out / RUN), f"run:{RUN}@../1",
-                 "mcts", f"run:{RUN}@999999", "mcts(0)", "", "person", "run:", "perfect/../x"):  # fmt: skip
+                 "mcts", f"run:{RUN}@999999", "mcts(0)", f"lookahead({stocked.out / RUN})", "", "person", "run:",
+                 "perfect/../x"):  # fmt: skip
         with pytest.raises(Exception, match=r"there is no|one simulation"):
             shelf.agent(name, "tictactoe")
 

@@ -45,6 +45,19 @@ def test_search_tells_the_shares_of_its_visits_and_what_it_would_play():
     assert sum(told.moves.values()) == pytest.approx(1)
 
 
+def test_who_looks_ahead_tells_what_every_move_is_worth_and_what_it_would_play():
+    pool = Pool("connect4", 1, [0], threads=1)
+    for action in (1, 0, 1, 0, 1, 0):
+        pool.advance([action])
+    mind = player("lookahead", pool)
+    assert thoughts.can_tell(mind, pool)
+    told = thoughts.think(mind, pool, 0)
+    assert (told.action, told.unit, told.moves[1], told.values) == (1, "value", 1.0, [1.0, -1.0])
+    assert set(told.moves) == set(range(7)) and max(told.moves.values()) == 1.0
+    pool.advance([1])
+    assert thoughts.think(mind, pool, 0) is None  # the game is over
+
+
 def test_a_table_tells_its_values():
     pool = Pool("tictactoe", 1, [0], threads=1)
     agent = TabularAgent.of(pool)

@@ -337,19 +337,25 @@ def points(cards, totals, actions, past, n, k):
     return 0
 
 
+@rule
+def favourite(cards, totals, actions, past, n):
+    """The action with the most points."""
+    best = 0
+    most = -1_000_000
+    for k in range(actions.shape[1]):
+        if actions[n, k, act.MESSAGE]:
+            worth = points(cards, totals, actions, past, n, k)
+            if worth > most:
+                most = worth
+                best = k
+    return best
+
+
 @kernel
 def decide(cards, totals, actions, past, out):
-    """The action with the most points, for each row: [N, …] arrays of the observation to [N]."""
+    """The favourite action of each row: [N, …] arrays of the observation to [N]."""
     for n in range(len(out)):
-        best = 0
-        most = -1_000_000
-        for k in range(actions.shape[1]):
-            if actions[n, k, act.MESSAGE]:
-                worth = points(cards, totals, actions, past, n, k)
-                if worth > most:
-                    most = worth
-                    best = k
-        out[n] = best
+        out[n] = favourite(cards, totals, actions, past, n)
 
 
 @kernel

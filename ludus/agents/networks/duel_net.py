@@ -30,6 +30,8 @@ Array = jax.Array
 
 WIDTH = 64
 """of a card or an option"""
+TRUST = 2.0
+"""how much the advice of the greedy player counts before anything is learned"""
 LIFE_STEPS, TURNS, TURN_PHASES = 8, 8, 10
 
 
@@ -61,7 +63,8 @@ class DuelNet(nn.Module):
         for_actor = self._tower(table, "actor")
         for_critic = for_actor if self.args.shared else self._tower(table, "critic")
         value = self._dense(self.outputs, 1.0, "value")(for_critic).astype(jnp.float32)
-        logits = self._judged(options, for_actor)
+        trust = self.param("trust", nn.initializers.constant(TRUST), (), self.param_dtype)
+        logits = self._judged(options, for_actor) + trust * x["option_numbers"][..., reading.FAVOURITE]
         legal = there if legal is None else legal[:, : logits.shape[1]]
         return rstate, widened(masked(logits, legal), self.actions.n), value, x["global_"][:, 22] == 0
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ludus.agents.greedy.duel import attack_of, last_deed, number, seen
+from ludus.agents.greedy.duel import attack_of, favourite, last_deed, number, points, seen
 from ludus.games.duel import describing as act
 from ludus.games.duel import observing as see
 from ludus.games.duel.state import MOST_ACTIONS
@@ -26,6 +26,10 @@ SLOTS, PAST = 24, 4
 OWN_MONSTERS, OWN_SPELLS, THEIR_MONSTERS, THEIR_SPELLS, HAND, GROUPS = range(6)
 POSITIONS = 9
 SLOT_NUMBERS, BATTLE_NUMBERS = 8, 4
+POINTS = BATTLE_NUMBERS + SLOT_NUMBERS
+FAVOURITE = POINTS + 1
+"""columns of an option's numbers, after those of its card: what the greedy player thinks of it, and whether it is its
+favourite"""
 TOTALS = 6
 BAGS = 5
 """own graveyard, theirs, own banished cards, theirs, own extra deck"""
@@ -210,6 +214,15 @@ def read_outcome(numbers, n, k, margin, lethal):
     numbers[n, k, 3] = lethal
 
 
+@rule
+def read_advice(cards, totals, actions, past, n, numbers):
+    """What the greedy player would do, and how much it thinks of every option: one begins where it ends."""
+    for k in range(MOST_ACTIONS):
+        if actions[n, k, act.MESSAGE]:
+            numbers[n, k, POINTS] = clipped(float(points(cards, totals, actions, past, n, k)))
+    numbers[n, favourite(cards, totals, actions, past, n), FAVOURITE] = 1.0
+
+
 @kernel
 def read_all(cards, totals, actions, past, slots, slot_numbers, piles, sums, options, option_numbers, deeds, ages):
     """[N, …] arrays of the observation to [N, …] lists, in which there is nothing yet."""
@@ -223,6 +236,7 @@ def read_all(cards, totals, actions, past, slots, slot_numbers, piles, sums, opt
         for k in range(MOST_ACTIONS):
             if actions[n, k, act.MESSAGE]:
                 read_option(cards, totals, actions, past, n, k, sides, options, option_numbers)
+        read_advice(cards, totals, actions, past, n, option_numbers)
         for k in range(PAST):
             read_deed(past, n, k, deeds)
             ages[n, k, min(np.int64(past[n, k, act.AGE]), AGES - 1)] = past[n, k, act.MESSAGE] != 0
@@ -239,7 +253,7 @@ def read(
         "piles": np.zeros((rows, BAGS, WIDTH), np.float32),
         "sums": np.zeros((rows, TOTALS), np.float32),
         "options": np.zeros((rows, MOST_ACTIONS, COLUMNS), np.int16),
-        "option_numbers": np.zeros((rows, MOST_ACTIONS, BATTLE_NUMBERS + SLOT_NUMBERS), np.float32),
+        "option_numbers": np.zeros((rows, MOST_ACTIONS, FAVOURITE + 1), np.float32),
         "deeds": np.zeros((rows, PAST, COLUMNS), np.int16),
         "ages": np.zeros((rows, PAST, AGES), np.uint8),
     }

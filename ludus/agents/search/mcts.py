@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ludus.agents.search import check_newest
 from ludus.games import Game
 from ludus.pool import Pool, binding
 from ludus.types import Array, Continuous, Decision, LudusError, Spec, Step, step_rows
@@ -84,9 +85,8 @@ class Searcher:
         Rows whose discount is 0 are not searched: nothing is decided there, and the answer is any legal action.
         The value is the mean return of all simulations [N, P], the probability of an action its share of the visits.
         """
+        check_newest(self.pool, step)
         now = self.pool.step
-        if step_rows(step) != step_rows(now) or not np.array_equal(step.mask, now.mask):
-            raise LudusError("this step is not the newest of the pool that is searched; give pool.step to act")
         # Every row has dice of its own, also where nothing is searched: what a row finds depends on no other.
         seeds = random.keys(int(np.random.default_rng(key).integers(2**63)), step_rows(step)).tolist()
         rows = np.flatnonzero(np.asarray(step.discount) != 0)

@@ -9,13 +9,14 @@ import numpy as np
 
 from ludus import agents
 from ludus.agents.person import NAME as PERSON
+from ludus.agents.search import lookahead
 from ludus.bridges import AnyPool
 from ludus.evaluate.playing import merged, remembers
 from ludus.games import split_name
 from ludus.pool import Pool
 from ludus.types import Array, Continuous, Decision, Step, step_rows
 
-STRENGTH = ("random", "scripted", "greedy", "mcts", "run", "dreamer", "trained", "expert", "perfect")
+STRENGTH = ("random", "scripted", "greedy", "mcts", "run", "dreamer", "trained", "lookahead", "expert", "perfect")
 """from the weakest to the strongest, by how their names begin"""
 ADVISER_SEARCH = "mcts(400)"
 
@@ -69,7 +70,8 @@ def best_adviser(pool: AnyPool) -> str | None:
     name = split_name(pool.name)[0]
     known = agents.kinds_for(name)
     search = [] if isinstance(pool.spec.actions, Continuous) else [ADVISER_SEARCH]
-    wanted = [*(kind for kind in ("perfect", "expert") if kind in known), *agents.shipped_kinds(name), *search]
+    learned = ["lookahead"] * lookahead.fits(name) + agents.shipped_kinds(name)
+    wanted = [*(kind for kind in ("perfect", "expert") if kind in known), *learned, *search]
     return next(iter([*wanted, *(kind for kind in known if kind not in ("random", "trained"))]), None)
 
 

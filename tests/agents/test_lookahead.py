@@ -1,0 +1,186 @@
+"""Looking ahead: better than what came to mind first, honest about dice and cards, and the pool never notices."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from small_games import GUESS, garden, small_game
+
+from ludus import agents, evaluate
+from ludus.agents.search import lookahead
+from ludus.agents.search.lookahead import Lookahead, chosen
+from ludus.pool import Pool
+from ludus.types import Decision, LudusError
+from ludus.words import PLAYING
+
+LATER = small_game('''
+"""Later: whoever waits gets more, up to three points; what is seen is how long that was."""
+SPEC = Spec(seats=1, actions=Discrete(2), horizon=3)
+STATE = record(**HEAD, waited=i8)
+OBSERVATION = record(waited=within(0, 3, i8))
+
+@rule
+def step(state, action, reward):
+    state.waited += action
+    reward[0] = 1.0 if action == 1 else 0.0
+    if action == 0 or state.waited == 3:
+        state.status = OVER
+
+@rule
+def observe(state, seat, out):
+    out.waited = state.waited
+''')
+
+
+@dataclass(frozen=True)
+class Simple:
+    """The first legal action, and one number for what everything is worth."""
+
+    worth: float = 0.0
+
+    def init(self, spec, key):
+        return ()
+
+    def memory(self, rows):
+        return ()
+
+    def act(self, params, memory, step, key):
+        rows = len(step.seat)
+        return Decision(step.mask.argmax(axis=1), np.zeros(rows), np.full(step.reward.shape, self.worth)), memory
+
+
+@pytest.fixture
+def plant(tmp_path, monkeypatch, request):
+    return garden(tmp_path, monkeypatch, request)
+
+
+def content(pool):
+    return b"".join(part.tobytes() for part in pool.save()[2:])
+
+
+def earned(name):
+    """What is earned in a game whose pool and whose player are given the same seed."""
+    pool = Pool(name, 40, 5)
+    agent = Lookahead(Simple(), deals=300, habit=0.0).at(pool)
+    return pool.advance(agent.act((), (), pool.step, 5)[0].action).reward[:, 0]
+
+
+def test_cannot_see_the_dice(plant, monkeypatch):
+    name = plant("guess_dice", GUESS.replace("# dice", "state.number = random.below(state, 6)"))
+    assert (earned(name) == 0.5).all()
+
+    def copy(states, sources, keys, out, seat):
+        out[: len(sources)] = states[sources]
+
+    monkeypatch.setattr(Pool(name, 1).kernel, "fork", copy)
+    assert (earned(name) == 1).all()  # a copy that keeps its key would know
+
+
+def test_cannot_see_what_is_hidden(plant, monkeypatch):
+    name = plant("guess_hidden", GUESS)
+    assert (earned(name) == 0.5).all()
+    kernel = Pool(name, 1).kernel
+    fork = kernel.fork
+    monkeypatch.setattr(kernel, "fork", lambda states, sources, keys, out, seat: fork(states, sources, keys, out, -1))
+    assert (earned(name) == 1).all()  # a copy that is not dealt anew would know
+
+
+def test_all_options_meet_the_same_deals(plant):
+    """With other deals for each option, the hidden number would be named twice in one deal, or never."""
+    pool = Pool(plant("guess_deals", GUESS), 3, 5)
+    worth = Lookahead(Simple(), deals=50).at(pool).tried((), np.arange(3), 0, 7)
+    assert worth.shape == (3, 50, 7) and (worth[..., 6] == 0.5).all()
+    assert (worth[..., :6].sum(axis=2) == 1.0).all()
+
+
+@pytest.mark.parametrize(("depth", "worth"), [(0, 1 + 0.5 * 2), (1, 1 + 0.5 + 0.25 * 2), (2, 1 + 0.5 + 0.25)])
+def test_rewards_are_summed_as_they_come_and_the_critic_judges_the_rest(plant, depth, worth):
+    """Whoever plays on waits too; the critic says 2 of whatever is not over, and a step later is worth half."""
+    pool = Pool(plant("later", LATER), 1, 5)
+    patient = replace(Lookahead(Simple(2.0), Waiting(), deals=2, discount=0.5), depth=depth)
+    found = patient.at(pool).tried((), np.array([0]), 0, 7)[0]
+    assert (found[:, 0] == 0.0).all()
+    assert found[:, 1].tolist() == [worth] * 2
+
+
+class Waiting(Simple):
+    def act(self, params, memory, step, key):
+        decision, memory = super().act(params, memory, step, key)
+        return decision._replace(action=np.ones(len(step.seat), np.int64)), memory
+
+
+def test_an_option_must_be_better_by_enough():
+    worth = np.full((2, 4, 3), np.nan)
+    worth[:, :, 0] = [0.0, 1.0, 0.0, 1.0]
+    worth[:, :, 2] = [[1.0, 0.0, 1.0, 0.0], [0.4, 1.4, 0.2, 1.2]]  # no better by chance alone, and better in every deal
+    assert chosen(worth, np.array([0, 0]), 0.5).tolist() == [0, 2]
+    assert chosen(worth, np.array([2, 2]), 0.5).tolist() == [2, 2]
+    assert chosen(np.full((1, 4, 3), np.nan), np.array([1]), 0.5).tolist() == [1]
+
+
+@pytest.mark.parametrize("quick", [None, "random"])
+def test_finds_the_winning_column_and_the_pool_does_not_notice(quick):
+    pools = [Pool("connect4", 5, 1, threads=threads) for threads in (1, 3)]
+    player = Lookahead(Simple(), quick and agents.load(quick, "connect4"), deals=4, depth=1)
+    for pool in pools:
+        for column in (1, 0, 1, 0, 1, 0):
+            pool.advance(np.full(5, column))
+    before = content(pools[0])
+    decisions = [player.at(pool).act((), (), pool.step, 3)[0] for pool in pools]
+    assert content(pools[0]) == before and (decisions[0].action == 1).all()
+    assert all(map(np.array_equal, *decisions))
+
+
+def test_what_is_found_of_a_row_depends_on_no_other():
+    pool = Pool("duel", 6, 4)
+    player = Lookahead(Simple(), agents.load("greedy", "duel"), deals=3, depth=4, habit=0.0).at(pool)
+    for turn in range(6):
+        whole, _ = player.act((), (), pool.step, turn)
+        own = np.arange(6) % 3 == turn % 3
+        some, _ = player.act((), (), pool.step._replace(discount=own.astype(np.float32)), turn)
+        np.testing.assert_array_equal(some.action[own], whole.action[own])
+        for row in np.flatnonzero(own & (pool.step.mask.sum(axis=1) > 1)):
+            assert player.look((), int(row), turn).action == whole.action[row]
+        assert (pool.status == PLAYING).all()
+        pool.advance(whole.action)
+
+
+def test_the_trained_duelist_becomes_better_by_looking_ahead():
+    pytest.importorskip("jax", reason="pip install 'ludus[deep]'")
+    pool = Pool("duel", 16, 3)
+    player, other = agents.load("lookahead(8)", "duel"), agents.load("first", "duel")
+    assert player.deals == 8 and player.discount == 1.0
+    found = evaluate.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 16, 3)
+    assert found.wins >= 13
+
+
+def test_a_run_can_be_named(tmp_path):
+    folder = agents.shipped("connect4")
+    assert agents.load(f"lookahead({folder})", "connect4").critic.path == folder
+    with pytest.raises(LudusError, match='there is no run "runs/nothing"'):
+        agents.load("lookahead(runs/nothing)", "connect4")
+
+
+def test_which_agents_can_look_ahead():
+    assert {name for name in ("duel", "connect4", "car", "goofspiel", "recall") if lookahead.fits(name)} >= {"duel"}
+    assert not lookahead.fits("car") and not lookahead.fits("goofspiel") and not lookahead.fits("recall")
+
+
+def test_what_cannot_look_ahead_is_a_sentence():
+    pool = Pool("tictactoe", 2, 1)
+    player = Lookahead(Simple())
+    with pytest.raises(LudusError, match=r"use agent\.at\(pool\)"):
+        player.act((), (), pool.step, 0)
+    with pytest.raises(LudusError, match="in car options cannot be tried one by one"):
+        player.at(Pool("car", 1))
+    with pytest.raises(LudusError, match="in goofspiel options cannot be tried one by one"):
+        player.at(Pool("goofspiel", 1))
+    with pytest.raises(LudusError, match="2 deals or more"):
+        Lookahead(Simple(), deals=1)
+    recall = Lookahead(agents.load("trained", "recall"))
+    with pytest.raises(LudusError, match="networks without a memory"):
+        recall.at(Pool("recall", 1))
+    old = pool.step
+    pool.advance([0, 1])
+    with pytest.raises(LudusError, match="not the newest of the pool"):
+        player.at(pool).act((), (), old, 0)
