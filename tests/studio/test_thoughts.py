@@ -53,7 +53,7 @@ def test_who_looks_ahead_tells_what_every_move_is_worth_and_what_it_would_play()
     assert thoughts.can_tell(mind, pool)
     told = thoughts.think(mind, pool, 0)
     assert (told.action, told.unit, told.moves[1], told.values) == (1, "value", 1.0, [1.0, -1.0])
-    assert set(told.moves) == set(range(7)) and max(told.moves.values()) == 1.0
+    assert set(told.moves) == set(range(7)) and sorted(told.moves.values())[-2] < 1.0  # later is worth a little less
     pool.advance([1])
     assert thoughts.think(mind, pool, 0) is None  # the game is over
 

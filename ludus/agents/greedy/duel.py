@@ -78,6 +78,12 @@ CLASSES = np.array([_class_of_card(card) for card in ROWS])
 
 
 @rule
+def class_at(code):
+    """What a card is good for; other engines have cards that are none of ours."""
+    return CLASSES[code] if code < len(CLASSES) else UNKNOWN
+
+
+@rule
 def number(cards, n, row, column):
     """A number of two columns."""
     return np.int64(cards[n, row, column]) * 256 + cards[n, row, column + 1]
@@ -154,7 +160,7 @@ def best_gain(cards, n, attack):
 @rule
 def points_of_card(cards, totals, n, code, answering):
     """What it is worth to activate a card or an effect of it now."""
-    kind = CLASSES[code]
+    kind = class_at(code)
     mine = np.int64(totals[n, 10])
     others = np.int64(totals[n, 17])
     if kind == GAINS:
@@ -290,7 +296,7 @@ def points_of_pick(cards, actions, past, n, k):
     given_up = location == see.IN_HAND or location == see.ON_MZONE or location == see.ON_SZONE
     if question == TRIBUTE or question == SUM or question == UNSELECT:
         return -value
-    helped = past[n, deed, act.ACT] == act.ACTIVATE and CLASSES[last] == HELPS
+    helped = past[n, deed, act.ACT] == act.ACTIVATE and class_at(last) == HELPS
     return -value if given_up and not helped else value
 
 
@@ -298,7 +304,8 @@ def points_of_pick(cards, actions, past, n, k):
 def points_of_position(cards, actions, n, k):
     """Face-up attack for what stands up to everybody over there; else defense."""
     code = np.int64(actions[n, k, act.ID_HIGH]) * 256 + actions[n, k, act.ID_LOW]
-    attack = np.int64(see.LOOKS[code, see.ATTACK]) * 256 + see.LOOKS[code, see.ATTACK + 1]
+    known = code if code < len(CLASSES) else 0
+    attack = np.int64(see.LOOKS[known, see.ATTACK]) * 256 + see.LOOKS[known, see.ATTACK + 1]
     stands = attack >= strongest(cards, n, 1, False)
     return 100 if (actions[n, k, act.POSITION_ID] == 1) == stands else 0
 
@@ -308,7 +315,7 @@ def has_answered(past, n):
     """Whether the newest deed was an answer to the same thing: one is enough."""
     code = np.int64(past[n, 0, act.ID_HIGH]) * 256 + past[n, 0, act.ID_LOW]
     just_now = past[n, 0, act.MESSAGE] == CHAIN and past[n, 0, act.AGE] == 0
-    return just_now and (CLASSES[code] == ANSWERS or CLASSES[code] == COUNTERS)
+    return just_now and (class_at(code) == ANSWERS or class_at(code) == COUNTERS)
 
 
 @rule
@@ -327,7 +334,7 @@ def points(cards, totals, actions, past, n, k):
         if actions[n, k, act.ACT] != act.ACTIVATE:
             return 50
         code = np.int64(actions[n, k, act.ID_HIGH]) * 256 + actions[n, k, act.ID_LOW]
-        if question == CHAIN and (has_answered(past, n) or (CLASSES[code] == COUNTERS and is_own_doing(past, n))):
+        if question == CHAIN and (has_answered(past, n) or (class_at(code) == COUNTERS and is_own_doing(past, n))):
             return 0
         return points_of_card(cards, totals, n, code, question == CHAIN)
     if question == CARD or question == TRIBUTE or question == UNSELECT or question == SUM:

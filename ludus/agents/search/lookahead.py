@@ -23,6 +23,8 @@ COPIES = 4096
 """games copied at a time, so that many of a game with a large state fit into memory"""
 LEAST = 7
 """a network is asked about 2^7 steps at least, or about twice, four times as many: it is compiled for each number"""
+HASTE = 0.999
+"""what a step later is worth at most: of two ways to the same end, the shorter one is taken"""
 CROWDED = 0.4
 """the share of copies that may have ended before they are left behind"""
 
@@ -35,7 +37,7 @@ class Lookahead:
     """an agent that was trained: it says what comes to mind first, and what a step is worth to each seat"""
     quick: Any = None
     """who plays on in the copies, for all seats; the critic itself where there is nobody quicker"""
-    deals: int = 16
+    deals: int = 32
     """copies of each option"""
     depth: int = 30
     """steps that are played on before the critic judges"""
@@ -156,7 +158,7 @@ class LookaheadAt:
             step = copies.advance(actions)
             lives = who >= 0
             worth[who[lives]] += fading * step.reward[lives, seat]
-            who, fading = np.where(copies.status == PLAYING, who, -1), fading * settings.discount
+            who, fading = np.where(copies.status == PLAYING, who, -1), fading * min(settings.discount, HASTE)
             lives = who >= 0
             if depth == settings.depth or not lives.any():
                 break

@@ -6,6 +6,7 @@ import pytest
 
 from ludus.agents import load
 from ludus.agents.deep import new_agent
+from ludus.agents.greedy import duel as greedy
 from ludus.agents.networks import duel_net as net
 from ludus.agents.networks import duel_reading as reading
 from ludus.agents.networks.arguments import MLPArgs
@@ -71,7 +72,10 @@ def test_an_unknown_card_of_another_engine_is_no_card_of_ours(pool):
     observation = {name: array.copy() for name, array in pool.step.observation.items()}
     observation["cards_"][..., see.ID_HIGH] = 200
     observation["actions_"][..., act.ID_HIGH] = 200
+    observation["h_actions_"][..., act.ID_HIGH] = 200
     shown = reading.read(observation)
+    choice = greedy.AGENT.act((), (), pool.step._replace(observation=observation), 0)[0].action
+    assert pool.step.mask[np.arange(len(choice)), choice].all()
     assert not shown["slots"][..., 0].any() and not shown["options"][..., reading.CODE].any()
     assert shown["slots"][..., 1].any()
 
