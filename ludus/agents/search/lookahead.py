@@ -19,6 +19,7 @@ from ludus.pool import Pool
 from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
 from ludus.words import PLAYING, random
 
+MOST_DEALS = 512
 COPIES = 4096
 """games copied at a time, so that many of a game with a large state fit into memory"""
 LEAST = 7
@@ -47,8 +48,8 @@ class Lookahead:
     """what a step later is worth, as the critic learned it"""
 
     def __post_init__(self) -> None:
-        if self.deals < 2 or self.depth < 0 or not 0 <= self.habit < np.inf:
-            raise LudusError("looking ahead wants 2 deals or more, and a depth and a habit of 0 or more")
+        if not 2 <= self.deals <= MOST_DEALS or self.depth < 0 or not 0 <= self.habit < np.inf:
+            raise LudusError(f"looking ahead wants 2 to {MOST_DEALS} deals, and a depth and a habit of 0 or more")
 
     def init(self, spec: Spec, key: Any) -> Any:
         return self.critic.init(spec, key)
@@ -78,13 +79,13 @@ def fits(game: str) -> bool:
     return checkpoint.read_manifest(folder).agent.get("kind") == "mlp"
 
 
-def load(game: str, run: str | None = None, deals: int = 0) -> Lookahead:
+def load(game: str, run: str | None = None, deals: int = Lookahead.deals) -> Lookahead:
     """With what was learned in a run, or by the agent that comes along; a greedy player plays on, if there is one."""
     critic: Any = agents.load(run or "trained", game)
     name = game.partition("(")[0].partition("@")[0]
     quick = agents.load("greedy", game) if "greedy" in agents.kinds_for(name) else None
     discount = float(critic.manifest.algorithm.get("discount", 1.0))
-    return Lookahead(critic, quick, deals or Lookahead.deals, discount=discount)
+    return Lookahead(critic, quick, deals, discount=discount)
 
 
 class Found(NamedTuple):
