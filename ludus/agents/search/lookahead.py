@@ -72,9 +72,12 @@ class Lookahead:
 
 
 def fits(game: str) -> bool:
-    """Whether the agent that comes along for a game of ours can look ahead."""
+    """Whether the agent that comes along for a game of ours gains by looking ahead: in games in turns against others.
+
+    Alone, where no two deals differ, every doubt of a rough critic overrules a policy that knows better (as in lair).
+    """
     folder, spec = agents.shipped(game), games.load(game).spec
-    if folder is None or not isinstance(spec.actions, Discrete) or spec.views > 1:
+    if folder is None or not isinstance(spec.actions, Discrete) or spec.views > 1 or spec.seats == 1:
         return False
     return checkpoint.read_manifest(folder).agent.get("kind") == "mlp"
 
