@@ -2,6 +2,8 @@
 
 import re
 
+from ludus.pool import Pool
+
 WORDS = """
 from ludus.words import (
     CUT, HEAD, OVER, Discrete, Spec, choice, draw, f32, i8, i16, integer, random, record, rule, within
@@ -78,3 +80,25 @@ def observe(state, seat, out):
 def redeal(state, seat):
     state.number = random.below(state, 6)
 ''')
+
+
+def check_dice_unseen(plant, monkeypatch, earned):
+    """`earned(name)` is what a player earns at Guess whose pool has the seed that it has: the half point, if honest."""
+    name = plant("guess_dice", GUESS.replace("# dice", "state.number = random.below(state, 6)"))
+    assert (earned(name) == 0.5).all()
+
+    def copy(states, sources, keys, out, seat):
+        out[: len(sources)] = states[sources]
+
+    monkeypatch.setattr(Pool(name, 1).kernel, "fork", copy)
+    assert (earned(name) == 1).all()  # a copy that keeps its key would know
+
+
+def check_hidden_unseen(plant, monkeypatch, earned):
+    """The same, where the number is hidden from the beginning."""
+    name = plant("guess_hidden", GUESS)
+    assert (earned(name) == 0.5).all()
+    kernel = Pool(name, 1).kernel
+    fork = kernel.fork
+    monkeypatch.setattr(kernel, "fork", lambda states, sources, keys, out, seat: fork(states, sources, keys, out, -1))
+    assert (earned(name) == 1).all()  # a copy that is not dealt anew would know

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from small_games import GUESS, garden, small_game
+from small_games import check_dice_unseen, check_hidden_unseen, garden, small_game
 
 from ludus import agents
 from ludus.agents.search import mcts
@@ -204,23 +204,11 @@ def earned(name: str) -> np.ndarray:
 
 
 def test_cannot_see_the_dice(plant, monkeypatch):
-    name = plant("guess_dice", GUESS.replace("# dice", "state.number = random.below(state, 6)"))
-    assert (earned(name) == 0.5).all()
-
-    def copy(states, sources, keys, out, seat):
-        out[: len(sources)] = states[sources]
-
-    monkeypatch.setattr(Pool(name, 1).kernel, "fork", copy)
-    assert (earned(name) == 1).all()  # a copy that keeps its key would know
+    check_dice_unseen(plant, monkeypatch, earned)
 
 
 def test_cannot_see_what_is_hidden(plant, monkeypatch):
-    name = plant("guess_hidden", GUESS)
-    assert (earned(name) == 0.5).all()
-    kernel = Pool(name, 1).kernel
-    fork = kernel.fork
-    monkeypatch.setattr(kernel, "fork", lambda states, sources, keys, out, seat: fork(states, sources, keys, out, -1))
-    assert (earned(name) == 1).all()  # a copy that is not dealt anew would know
+    check_hidden_unseen(plant, monkeypatch, earned)
 
 
 @pytest.mark.parametrize(("third", "right"), [((0.2, 0.3), 0), ((0.3, 0.2), 1)])
