@@ -104,3 +104,9 @@ class Rollout(NamedTuple):
 def step_rows(step: Step) -> int:
     """How many rows the step has."""
     return int(np.shape(step.seat)[0])
+
+
+def some_rows(step: Step, rows: Any) -> Step:
+    """The same step of some rows: a slice, or their numbers, of which one may come twice."""
+    observation = {name: field[rows] for name, field in step.observation.items()}
+    return Step(observation, *(part[rows] for part in step[1:]))

@@ -21,7 +21,7 @@ from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.agents.trained import Trained
 from ludus.pool import Pool
-from ludus.types import Array, Discrete, Spec, Step
+from ludus.types import Array, Discrete, Spec, Step, some_rows
 
 CHANCE, VALUE = "chance", "value"
 SHOWN, LEAST = 100, 0.0005
@@ -169,9 +169,7 @@ EXACT: dict[str, Callable[[str, Step, Spec], Thoughts | None]] = {"tictactoe": _
 
 def one_row(step: Step, row: int) -> Step:
     """One row of a step."""
-    one = slice(row, row + 1)
-    observation = {name: field[one] for name, field in step.observation.items()}
-    return Step(observation, *(part[one] for part in step[1:]))
+    return some_rows(step, slice(row, row + 1))
 
 
 def _plain(number: float) -> float | None:

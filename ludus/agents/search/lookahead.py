@@ -16,7 +16,7 @@ import numpy as np
 from ludus import agents, checkpoint, games
 from ludus.agents.search import check_newest
 from ludus.pool import Pool
-from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
+from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step, some_rows
 from ludus.words import PLAYING, random
 
 MOST_DEALS = 512
@@ -189,8 +189,7 @@ def asked(agent: Any, params: Any, step: Step, rows: Array) -> Decision:
     if not count:
         return Decision(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, step.reward.shape[1])))
     some = np.resize(rows, 2 ** max(int(count - 1).bit_length(), LEAST))
-    observation = {name: field[some] for name, field in step.observation.items()}
-    decision, _ = agent.act(params, (), Step(observation, *(part[some] for part in step[1:])), np.uint32(0))
+    decision, _ = agent.act(params, (), some_rows(step, some), np.uint32(0))
     return Decision(*(np.asarray(part)[:count] for part in decision))
 
 

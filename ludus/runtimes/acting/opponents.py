@@ -19,7 +19,7 @@ from ludus.agents.deep import DeepAgent
 from ludus.bridges import AnyPool
 from ludus.evaluate import seated
 from ludus.runtimes.acting.past import Past
-from ludus.types import Array, LudusError, Step
+from ludus.types import Array, LudusError, Step, some_rows
 
 SELF, PAST = "self", "past"
 
@@ -148,12 +148,6 @@ class Opponents:
             prefix = f"opponent.{opponent.name}."
             known = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
             opponent.memory = checkpoint.unflatten(opponent.memory, known)
-
-
-def some_rows(step: Step, rows: slice) -> Step:
-    """The same step of some rows."""
-    observation = {name: field[rows] for name, field in step.observation.items()}
-    return Step(observation, *(part[rows] for part in step[1:]))
 
 
 def _bounds(parts: Sequence[float], rows: int) -> list[tuple[int, int]]:
