@@ -63,10 +63,11 @@ bench-peers:  ## games and training of peers beside ours in one run, in an envir
 	.venv-peers/bin/python benchmarks/chart.py
 	.venv-peers/bin/python benchmarks/peers_train.py
 
-soak: setup  ## runs in every runtime, with processes killed at random; Balatro on every deck and stake and duels with every deck, with bounds checks
+soak: setup real-core  ## runs in every runtime, with processes killed at random; Balatro on every deck and stake and duels with every deck, with bounds checks; duels beside the real core
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/soak.py --seconds 120
 	$(BIN)/python benchmarks/soak_balatro.py
 	$(BIN)/python benchmarks/soak_duel.py
+	$(BIN)/ludus duel compare --decisions 1000000 --workers 2
 
 clean:
 	rm -rf .venv .venv-peers demo

@@ -1,7 +1,7 @@
-"""Draws results/peers.json as docs/pictures/peers.svg and .png: one panel a game, one bar a player.
+"""Draw results/peers.json as docs/pictures/peers.svg and .png: one panel per game, one bar per player.
 
-Each panel has a linear scale of its own, so lengths within a game compare truly. The card brings its own background
-and reads the same on a light and on a dark page.
+Each panel has its own linear scale, so bar lengths are comparable within a game. The picture has its own background
+and looks the same on light and dark pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ludus.bench import readable
-from ludus.pictures import write_whole
+from ludus.files import write_atomically
 
 HERE = pathlib.Path(__file__).parent
 BACKGROUND, TEXT, QUIET, OURS, THEIRS = "#1E2430", "#E6E9EF", "#9AA4B6", "#FFB454", "#59708F"
@@ -36,10 +36,10 @@ LABELS = {
     "gymnasium_sync": "Gymnasium sync",
 }
 WIDTH, MARGIN, LEFT, BAR, GAP = 8.0, 0.2, 2.25, 0.3, 0.5
-"""inches; at 100 pixels each the picture fits a page 800 pixels wide"""
+"""inches; at 100 pixels per inch the picture fits a page 800 pixels wide"""
 ROOM = WIDTH - LEFT - MARGIN
 OUR_LABEL, THEIR_LABEL = 0.9, 1.9
-"""inches that the words behind a bar take"""
+"""width in inches of the text after a bar"""
 VERSIONS = {"pgx": "Pgx", "gymnax": "gymnax", "jax": "JAX", "gymnasium": "Gymnasium", "numba": "Numba"}
 STYLE = {"font.family": "DejaVu Sans", "font.size": 11, "svg.hashsalt": "peers", "svg.fonttype": "path"}
 
@@ -62,7 +62,7 @@ def read_bars(document: dict[str, Any]) -> dict[str, list[Bar]]:
 
 
 def draw(document: dict[str, Any]) -> Figure:
-    """A panel for each game, as high as it has bars."""
+    """One panel per game, with a height in proportion to its bars."""
     games = read_bars(document)
     heights = [len(bars) * BAR + GAP for bars in games.values()]
     figure = Figure((WIDTH, sum(heights) + 1.3), facecolor=BACKGROUND)
@@ -78,7 +78,7 @@ def draw(document: dict[str, Any]) -> Figure:
 
 
 def draw_frame(figure: Figure, document: dict[str, Any]) -> None:
-    """What is shown above, what it was measured on and with below."""
+    """The title above, and the machine and versions below."""
     facts, top = document["hardware"], figure.get_figheight() - 0.34
     write(figure, MARGIN, top, "Steps per second, random legal play", size=14, weight="bold")
     write(
@@ -107,7 +107,7 @@ def draw_bars(axes: Axes, bars: list[Bar]) -> None:
 
 
 def draw_labels(axes: Axes, index: int, bar: Bar, rival: float | None) -> None:
-    """The player's name before its bar; after it the rate, and how many times as fast Ludus is."""
+    """The player's name before its bar; after it the rate and the speedup of Ludus."""
     style = {"textcoords": "offset points", "va": "center", "weight": "bold" if is_ours(bar) else "normal"}
     color = OURS if is_ours(bar) else TEXT
     axes.annotate(LABELS.get(bar.name, bar.name), (0, index), (-8, 0), ha="right", color=color, **style)
@@ -131,14 +131,14 @@ def main(
     """Draw the results of the peers' benchmark.
 
     Args:
-        results: What peers.py wrote.
+        results: The output of peers.py.
         out: The folder for peers.svg and peers.png.
     """
     out.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(STYLE):
         figure = draw(json.loads(results.read_text()))
-        write_whole(out / "peers.svg", encoded(figure, "svg", metadata={"Date": None, "Creator": None}))
-        write_whole(out / "peers.png", encoded(figure, "png", dpi=200))
+        write_atomically(out / "peers.svg", encoded(figure, "svg", metadata={"Date": None, "Creator": None}))
+        write_atomically(out / "peers.png", encoded(figure, "png", dpi=200))
 
 
 def encoded(figure: Figure, kind: str, **options: Any) -> bytes:

@@ -1,7 +1,7 @@
-"""Ludus beside Pgx, gymnax and Gymnasium in one run: random legal play with everything produced that a learner needs.
+"""Compare Ludus with Pgx, gymnax and Gymnasium in one run: random legal play, with all outputs that training needs.
 
-Each kind of player first finds its best batch size; then all players of a game take turns, so that a disturbance hits
-everyone, and medians count.
+First the best batch size of each player is found; then all players of a game take turns, so that a disturbance affects
+all of them. Results are medians.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ludus.bench import Result
 
 
 class Score(NamedTuple):
-    """What a player came to over all rounds."""
+    """The result of a player over all rounds."""
 
     setting: str
     rate: float
@@ -31,7 +31,7 @@ class Score(NamedTuple):
 
 
 def measure(game: str, effort: Effort) -> dict[str, Score | str]:
-    """The scores of all players of a game; of one that fails, the reason."""
+    """The scores of all players of a game; for a player that fails, the error message."""
     outcome: dict[str, Any] = {name: attempt(best, game, name, effort) for name in GAMES[game]}
     tell(f"{game}: taking turns, {effort.rounds} rounds")
     tallies: dict[str, list[tuple[float, Tally]]] = {name: [] for name in outcome}
@@ -46,7 +46,7 @@ def measure(game: str, effort: Effort) -> dict[str, Score | str]:
 
 
 def best(game: str, name: str, effort: Effort) -> Player:
-    """The fastest setting by a short trial; compiling happens in a piece before it."""
+    """The fastest setting in a short trial; compilation happens before it."""
     trials: list[tuple[float, Player]] = []
     for player in GAMES[game][name](effort):
         player.play()
@@ -62,7 +62,7 @@ def decisions_per_second(player: Player, seconds: float) -> float:
 
 
 def play_for(player: Player, seconds: float) -> tuple[float, Tally]:
-    """Whole pieces until the time is up, and the time that they took."""
+    """Play whole pieces until the time is up; returns the time they took and their totals."""
     decisions = games = 0
     start = time.perf_counter()
     while (spent := time.perf_counter() - start) < seconds:
@@ -78,7 +78,7 @@ def score(player: Player, rounds: list[tuple[float, Tally]]) -> Score:
 
 
 def report(effort: Effort) -> dict[str, Any]:
-    """The JSON of a whole run: rates, lengths of games, ratios, and the failures."""
+    """The JSON of a whole run: rates, lengths of games, ratios and failures."""
     outcomes = {game: measure(game, effort) for game in GAMES}
     scores = {game: {name: it for name, it in some.items() if isinstance(it, Score)} for game, some in outcomes.items()}
     document = bench.as_json(itertools.chain.from_iterable(results(game, scores[game]) for game in GAMES))
@@ -104,7 +104,7 @@ def results(game: str, scores: dict[str, Score]) -> Iterator[Result]:
 
 
 def are_rivals(ours: str, theirs: str) -> bool:
-    """Our pool is compared with everyone, our pool behind Gymnasium's interface with what else is behind it."""
+    """The pool is compared with all peers, the pool with Gymnasium's interface only with Gymnasium."""
     interface = ours.removeprefix("ludus").removeprefix("_")
     return ours.startswith("ludus") and not theirs.startswith("ludus") and theirs.startswith(interface)
 
@@ -113,9 +113,9 @@ def main(quick: bool = False, json: bool = False, out: pathlib.Path | None = Non
     """Measure Ludus and its peers in one run.
 
     Args:
-        quick: A short run that shows that everything works; its numbers mean little and are not kept.
+        quick: A short run to check that everything works; its numbers are not meaningful and not saved.
         json: Print one JSON object instead of a table.
-        out: Where to keep the results, if not in results/peers.json beside this script.
+        out: Where to save the results; default: results/peers.json next to this script.
     """
     warn_if_busy()
     document = report(QUICK if quick else Effort())

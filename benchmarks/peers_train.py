@@ -1,7 +1,7 @@
-"""Ludus beside a PureJaxRL-style PPO, Stable-Baselines3 and RLlib: the same PPO on CartPole, learning included.
+"""Compare Ludus with a PureJaxRL-style PPO, Stable-Baselines3 and RLlib: the same PPO on CartPole, including learning.
 
-Every measurement is a process of its own, one after the other: a peer tries its settings for a short while, and the
-fastest is measured again for longer. Medians count; ratios are of numbers that one run of this script measured.
+Every measurement runs in its own process, one after the other: each setting of a peer is tried briefly, and the fastest
+is measured again for longer. Results are medians; ratios use numbers from the same run of this script.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ OURS = {
     "first_update_warm": "train/first_update/warm",
     "memory": "train/cartpole/memory",
 }
-"""what is compared, and what `ludus bench train` calls it"""
+"""compared quantities and their names in `ludus bench train`"""
 PARTS = ("cartpole/ppo", "first_update")
-"""of `ludus bench train`, which measure that"""
+"""the parts of `ludus bench train` that measure them"""
 UNITS = {"cartpole": "steps/s", "first_update": "s", "first_update_warm": "s", "memory": "MB", "mean_return": "points"}
 
 
@@ -45,26 +45,26 @@ class Effort(NamedTuple):
     """How thoroughly to measure."""
 
     trials: int | None = None
-    """how many settings of a peer are tried; all if None"""
+    """number of settings to try per peer; None for all"""
     trial_rounds: int = 2
     rounds: int = 7
-    """of a rate, and how often a trainer is started for the time to its first update"""
+    """rounds per rate, and number of starts for the time to the first update"""
     limit: float = 300.0
-    """seconds that one process may take"""
+    """maximum seconds per process"""
 
 
 QUICK = Effort(trials=1, rounds=1)
 
 
 class Found(NamedTuple):
-    """What a trainer came to: its numbers by the names of `UNITS`, and how it was set up."""
+    """The result of a trainer: its numbers by the names in `UNITS`, and its settings."""
 
     numbers: dict[str, float]
     details: dict[str, Any]
 
 
 def measure(peer: str, effort: Effort) -> Found:
-    """The fastest setting of a peer, measured at length, and all that were tried."""
+    """The full measurement of a peer's fastest setting, with all trials."""
     trials = [try_setting(peer, setting, effort) for setting in TRIALS[peer][: effort.trials]]
     if not (working := [trial for trial in trials if isinstance(trial, dict)]):
         raise RuntimeError(f"no setting of {peer} worked; the first said: {trials[0]}")
@@ -84,7 +84,7 @@ def measure(peer: str, effort: Effort) -> Found:
 
 
 def try_setting(peer: str, setting: Mapping[str, Any], effort: Effort) -> Any:
-    """A short measurement, or the sentence that tells why there is none."""
+    """A short measurement, or the error message if it failed."""
     trial = attempt(run_trainer, peer, setting, effort.trial_rounds, effort.limit)
     if isinstance(trial, dict):
         tell(f"tried {peer} {readable(setting)}: {bench.readable(trial['steps_per_second'])} steps/s")
@@ -94,7 +94,7 @@ def try_setting(peer: str, setting: Mapping[str, Any], effort: Effort) -> Any:
 def run_trainer(
     peer: str, setting: Mapping[str, Any], rounds: int, limit: float, environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What `training.py` measured in a process of its own."""
+    """The result of `training.py` in a separate process."""
     request = {"peer": peer, "ppo": common_settings()._asdict(), "setting": dict(setting), "rounds": rounds}
     request |= {"seed": SEED, "started": time.time()}
     command = [sys.executable, str(HERE / "training.py"), json_module.dumps(request)]
@@ -103,7 +103,7 @@ def run_trainer(
 
 @functools.cache
 def common_settings() -> PPO:
-    """What everyone trains with: taken from what `ludus bench train` measures of us, so that they cannot differ."""
+    """The common settings, taken from the run that `ludus bench train` measures, so that they cannot differ."""
     ludus = plain("cartpole", "threads")
     ours = ludus.settings
     assert ours.mlp.activation == "tanh" and not ours.mlp.shared, "peers are set up for tanh and two networks"
@@ -116,7 +116,7 @@ def common_settings() -> PPO:
 
 
 def run(command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None) -> str:
-    """What the command printed, on processors alone; past the limit it is ended together with all that it started."""
+    """The output of a command, run on CPUs only; after the time limit it is killed with all its subprocesses."""
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -143,15 +143,15 @@ def last_line(text: str) -> str:
 
 
 def last_words(text: str) -> str:
-    """The last line that says anything, without the frame that some programs draw around it."""
+    """The last line with text, without the frame that some programs draw around it."""
     lines = (line.strip(" │|") for line in text.splitlines())
     return last_line("\n".join(line for line in lines if any(letter.isalpha() for letter in line)))
 
 
 def first_update_warm(peer: str, setting: Mapping[str, Any], starts: Sequence[float], effort: Effort) -> float:
-    """Seconds to the first update where it was started before: who keeps nothing on disk starts as the first time.
+    """Seconds to the first update after an earlier start; peers without a disk cache start as if for the first time.
 
-    JAX keeps its compiled programs only when told to, as it is here.
+    JAX caches compiled programs on disk only if configured, as here.
     """
     if peer != "purejax":
         return statistics.median(starts)
@@ -162,24 +162,24 @@ def first_update_warm(peer: str, setting: Mapping[str, Any], starts: Sequence[fl
 
 
 def measure_ludus(effort: Effort) -> Found:
-    """Our own numbers, by the same command that anyone can run."""
+    """The numbers of Ludus, from the command that anyone can run."""
     rounds = ("--rounds", str(effort.rounds))
     command = [sys.executable, "-m", "ludus.cli", "bench", "train", "--only", *PARTS, *rounds, "--json"]
     tell(" ".join(["ludus", *command[3:-1]]))
-    limit = effort.limit * (3 * effort.rounds + 2)  # it starts so many processes, one after the other
+    limit = effort.limit * (3 * effort.rounds + 2)  # the number of processes it starts, one after the other
     try:
         document = json_module.loads(run(command, limit))
     except RuntimeError as error:
-        raise RuntimeError(f"`ludus bench train` gave no numbers of ours, so there are no ratios: {error}") from None
+        raise RuntimeError(f"`ludus bench train` failed, so there are no ratios: {error}") from None
     measured = {row["name"]: row["value"] for row in document["results"]}
     missing = [name for name in OURS.values() if name not in measured]
     if missing:
-        tell(f"`ludus bench train` did not measure {', '.join(missing)}: these are not compared")
+        tell(f"`ludus bench train` did not measure {', '.join(missing)}; they are not compared")
     return Found({what: measured[name] for what, name in OURS.items() if name in measured}, details=document)
 
 
 def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
-    """The JSON of a whole run: numbers, ratios, failures, and what each trainer was set to."""
+    """The JSON of a whole run: numbers, ratios, failures and settings."""
     outcomes = {peer: attempt(measure, peer, effort) for peer in peers}
     outcomes["ludus"] = attempt(measure_ludus, effort)
     found = {name: it for name, it in outcomes.items() if isinstance(it, Found)}
@@ -198,7 +198,7 @@ def report(peers: Sequence[str], effort: Effort) -> dict[str, Any]:
 
 
 def results(numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
-    """All numbers, then how many times faster or smaller we are."""
+    """All numbers, then the ratios of peers and Ludus."""
     for what, unit in UNITS.items():
         for name in numbers:
             if what in numbers[name]:
@@ -212,7 +212,7 @@ def results(numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
 
 
 def tried(details: dict[str, dict[str, Any]], numbers: dict[str, dict[str, float]]) -> Iterator[Result]:
-    """Every setting of every peer, and how many times faster we are: few people search for the best one."""
+    """Every tried setting of every peer, with the speedup of Ludus, since few users search for the best setting."""
     for peer in details.keys() - {"ludus"}:
         for trial in (trial for trial in details[peer]["trials"] if isinstance(trial, dict)):
             name = f"peers_train/tried/{peer}/{readable(trial['setting']).replace(' ', ',')}"
@@ -231,14 +231,14 @@ def main(
     """Train Ludus and its peers one after the other.
 
     Args:
-        peers: Which peers to run beside Ludus.
-        quick: One setting and one round each, to see that everything works; its numbers mean little and are not kept.
+        peers: The peers to compare with Ludus.
+        quick: One setting and one round each, to check that everything works; the numbers are not saved.
         json: Print one JSON object instead of a table.
-        out: Where to keep the results, if not in results/peers_train.json beside this script.
+        out: Where to save the results; default: results/peers_train.json next to this script.
     """
     if unknown := set(peers) - set(TRIALS):
-        sys.exit(f"unknown peers {', '.join(sorted(unknown))}; there are {', '.join(TRIALS)}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended before all was measured"))
+        sys.exit(f"unknown peers {', '.join(sorted(unknown))}; known peers: {', '.join(TRIALS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated before all measurements were done"))
     warn_if_busy()
     document = report(peers, QUICK if quick else Effort())
     publish(document, out or (None if quick else RESULTS / "peers_train.json"), json)

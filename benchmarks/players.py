@@ -1,7 +1,7 @@
-"""Who plays: one function for each kind of player, which yields it with every setting worth trying.
+"""The players of the peers benchmark: one function per kind, which yields a player for every setting to try.
 
-A player is a function that plays a piece, many steps of many games, and tells what it did. Peers are imported where
-they are needed, so that one which is missing or broken stops nobody else.
+A player has a function that plays a piece (many steps of many games) and returns a tally. Peers are imported where they
+are needed, so that a missing or broken one does not affect the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ludus.pool import Pool, available_cores
 
 SEED = 1
 PIECE = 2**18
-"""steps in a piece, all rows together: long enough that starting one costs nothing, short enough to take turns"""
+"""steps in a piece, over all rows: long enough to hide the overhead of a call, short enough to take turns"""
 
 
 class Effort(NamedTuple):
@@ -27,7 +27,7 @@ class Effort(NamedTuple):
 
     rows: tuple[int, ...] = (512, 2048, 8192, 32768)
     rows_one_by_one: tuple[int, ...] = (16, 64, 256)
-    """for the peer that steps its rows in a Python loop, where more rows only take longer"""
+    """for peers that step rows in a Python loop, where more rows do not help"""
     rounds: int = 9
     seconds: float = 0.5
 
@@ -36,21 +36,21 @@ QUICK = Effort(rows=(1024,), rows_one_by_one=(16,), rounds=2, seconds=0.1)
 
 
 class Tally(NamedTuple):
-    """What a piece came to; opening a game is not a decision."""
+    """The totals of a piece; starting a game is not a decision."""
 
     decisions: int
     games: int
 
 
 class Player(NamedTuple):
-    """One way to play a game: how it is set up, and the function that plays a piece."""
+    """One way to play a game: its setting, and the function that plays a piece."""
 
     setting: str
     play: Callable[[], Tally]
 
 
 Players = Callable[[Effort], Iterator[Player]]
-"""all settings of one kind of player, each built only when it is asked for"""
+"""yields one kind of player in all settings; each is built only when needed"""
 
 
 def ludus_players(game: str, effort: Effort) -> Iterator[Player]:
@@ -95,7 +95,7 @@ def pgx_players(game: str, effort: Effort) -> Iterator[Player]:
 
 
 def random_legal(key: Any, mask: Any) -> Any:
-    """[rows] a uniform choice from each row of the mask [rows, actions], by one random number a row as in our kernel.
+    """[rows] a uniform choice from each row of the mask [rows, actions], with one random number per row, as in Ludus.
 
     Cheaper than `jax.random.categorical`, which draws a number and its logarithms for every action.
     """
@@ -109,7 +109,7 @@ def random_legal(key: Any, mask: Any) -> Any:
 
 
 def gymnax_players(game: str, effort: Effort) -> Iterator[Player]:
-    """gymnax, whose `step` opens games anew by itself, so that every step is a decision; it has no masks."""
+    """gymnax, whose `step` resets games automatically, so that every step is a decision; it has no masks."""
     prepare_jax()
     import gymnax
     import jax
@@ -135,7 +135,7 @@ def gymnax_players(game: str, effort: Effort) -> Iterator[Player]:
 
 
 def prepare_jax() -> None:
-    """As many devices as cores, which XLA must know before it starts; and the processor only, as for everyone here."""
+    """Use the CPU only, with one device per core; XLA must be configured before it starts."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if "jax" not in sys.modules:
         devices = f"--xla_force_host_platform_device_count={available_cores()}"
@@ -143,7 +143,7 @@ def prepare_jax() -> None:
 
 
 def jax_players(start: Callable[..., Any], advance: Callable[..., Any], effort: Effort) -> Iterator[Player]:
-    """Every batch size on one device, whose threads XLA shares each operation among, and split over a device a core."""
+    """Every batch size on one device, where XLA splits each operation over threads, and on one device per core."""
     for devices, rows in itertools.product(sorted({1, available_cores()}), effort.rows):
         if rows % devices == 0:
             yield Player(f"rows={rows} devices={devices}", jax_player(start, advance, rows, devices))
@@ -152,7 +152,7 @@ def jax_players(start: Callable[..., Any], advance: Callable[..., Any], effort: 
 def jax_player(start: Callable[..., Any], advance: Callable[..., Any], rows: int, devices: int) -> Callable[[], Tally]:
     """A whole piece in one compiled scan.
 
-    The carry holds whole states and all that was seen, folded together, so XLA cannot leave any of it out.
+    The carry holds complete states and accumulates all observations, so that XLA cannot optimise anything away.
     """
     import jax
     import jax.numpy as jnp
@@ -181,7 +181,7 @@ def jax_player(start: Callable[..., Any], advance: Callable[..., Any], rows: int
 
 
 def on_devices(function: Callable[..., Any], devices: int) -> Callable[..., Any]:
-    """Compiled, with the leading axis of everything shared between the devices, which never talk to each other."""
+    """Compile a function with the leading axis split over the devices, which do not communicate."""
     import jax
 
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:devices]), ("device",))
@@ -197,7 +197,7 @@ def stream_of_keys() -> Iterator[Any]:
 
 
 def gymnasium_players(game: str, mode: str, effort: Effort) -> Iterator[Player]:
-    """A vector environment stepped from Python, which is the only way it can be."""
+    """A vector environment stepped from Python, the only possible way."""
     import gymnasium
 
     import ludus.bridges.gymnasium  # noqa: F401  (registers ludus/…)
@@ -210,7 +210,7 @@ def gymnasium_players(game: str, mode: str, effort: Effort) -> Iterator[Player]:
 
 
 def gymnasium_player(environments: Any) -> Callable[[], Tally]:
-    """The actions of a piece are drawn all at once; rows whose game has ended open a new one in the next step."""
+    """All actions of a piece are drawn at once; rows whose game has ended start a new one in the next step."""
     rows = environments.num_envs
     steps = max(8, PIECE // 64 // rows)
     generator = np.random.default_rng(SEED)

@@ -1,4 +1,4 @@
-"""What the measurements beside peers share: telling how it goes, failures that stop nobody else, tables and files."""
+"""Common code of the peer benchmarks: progress messages, isolated failures, tables and files."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ludus import bench
-from ludus.pictures import write_whole
+from ludus.files import write_atomically
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 
 
 def attempt(work: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of `work`, or a sentence about what went wrong: one failing peer must not stop the others."""
+    """The result of `work`, or the error message if it fails, so that one failing peer does not stop the others."""
     try:
         return work(*arguments)
     except Exception as error:
@@ -32,7 +32,7 @@ def tell(what: str) -> None:
 
 def warn_if_busy() -> None:
     if hasattr(os, "getloadavg") and (load := os.getloadavg()[0]) > 0.3:
-        tell(f"the machine is busy (load {load:.1f}): rates will be too low and ratios unsteady")
+        tell(f"the machine is busy (load {load:.1f}): rates will be too low and ratios unreliable")
 
 
 def is_installed(package: str) -> bool:
@@ -43,10 +43,10 @@ def is_installed(package: str) -> bool:
 
 
 def publish(document: dict[str, Any], target: pathlib.Path | None, as_json: bool) -> None:
-    """Kept as a file if there is a target, and printed."""
+    """Print the results, and save them if there is a target."""
     if target:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, (json.dumps(document, indent=2) + "\n").encode())
+        write_atomically(target, (json.dumps(document, indent=2) + "\n").encode())
         tell(f"wrote {target.name}")
     if as_json:
         print(json.dumps(document))

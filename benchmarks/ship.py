@@ -1,11 +1,11 @@
-"""Make the trained agents that come with ludus: train each by its game's preset, keep the best checkpoint's parameters.
+"""Create the trained agents included in Ludus: train each with its game's preset and keep its best checkpoint.
 
     python benchmarks/ship.py                    # all of them, about an hour on two cores
     python benchmarks/ship.py cartpole lair      # only these
-    python benchmarks/ship.py car.dreamer        # the driver of the car with a world model
-    python benchmarks/ship.py car --run runs/car-0007   # that run's best checkpoint instead of training, or this one
+    python benchmarks/ship.py car.dreamer        # the agent with a world model for the car
+    python benchmarks/ship.py car --run runs/car-0007   # use the best checkpoint of this run, or this checkpoint
 
-An agent in the package is replaced only when its successor is there.
+An agent in the package is replaced only after the new one was exported.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ import subprocess
 import sys
 import tempfile
 
-from ludus import agents, checkpoint
+from ludus import agents
+from ludus.agents import checkpoint
 
 ALGORITHMS = {
     "tictactoe": "q_learning", "connect4": "ppo", "car": "ppo", "cartpole": "ppo", "goofspiel": "ppo",
     "recall": "ppo", "lair": "ppo", "balatro": "ppo", "duel": "ppo", "car.dreamer": "world_model",
 }  # fmt: skip
-"""what each is trained by; one is named by its game, and by its kind where that is not `trained`"""
+"""algorithm of each agent; its name is the game, with a suffix for kinds other than `trained`"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agents", nargs="*", choices=[*ALGORITHMS, []], default=[])
     parser.add_argument(
-        "--run", type=pathlib.Path, help="the folder of a run of the one agent given, or of a checkpoint"
+        "--run", type=pathlib.Path, help="the folder of a run, or of a checkpoint, of the one given agent"
     )
     chosen = parser.parse_args()
     if chosen.run and len(chosen.agents) != 1:
-        parser.error("--run is the run of one agent: name it")
+        parser.error("--run needs exactly one agent; name it")
     for name in chosen.agents or ALGORITHMS:
         print(f"{name}: {ship(name, chosen.run or train(name))}", flush=True)
 
 
 def train(name: str) -> pathlib.Path:
-    """The folder of a fresh run."""
+    """Train in a new run; returns its folder."""
     out = pathlib.Path(tempfile.mkdtemp(prefix="ludus-ship-"))
     game = name.partition(".")[0]
     command = [sys.executable, "-m", "ludus.cli", "train", game, "--algorithm", ALGORITHMS[name], "--out", str(out)]
@@ -49,11 +50,11 @@ def train(name: str) -> pathlib.Path:
 
 
 def ship(name: str, run: pathlib.Path) -> str:
-    """Put the best checkpoint of a run into the package; how large it is and how well it does."""
+    """Export the best checkpoint of a run into the package; returns a summary with score and size."""
     best = run if (run / checkpoint.MANIFEST).is_file() else checkpoint.best(run / "checkpoints")
     if best is None:
-        sys.exit(f"{run} has no checkpoint with a score; let it train until its first evaluation")
-    target = agents.SHIPPED / name
+        sys.exit(f"{run} has no checkpoint with a score; train until the first evaluation")
+    target = agents.PRETRAINED / name
     fresh = checkpoint.export(best, target.with_name(f"{name}.new"))
     if target.is_dir():
         shutil.rmtree(target)

@@ -1,9 +1,9 @@
-"""A soak in miniature: runs in every runtime, killed at random moments, leave nothing behind and nothing broken.
+"""A short soak test: runs in every runtime are killed at random moments and must leave nothing behind or damaged.
 
     python benchmarks/soak.py --seconds 120 --seed 1
 
-A run is started, one of its processes is killed (a worker where there are any), then it is resumed and asked to stop.
-Afterwards every checkpoint must load, the run must go on, and no process and no shared memory may be left.
+A run is started, one of its processes is killed (a worker if there are any), then it is resumed and stopped. Afterwards
+every checkpoint must load, the run must have continued, and no process or shared memory may be left.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import tempfile
 import time
 import uuid
 
-from ludus import checkpoint, sinks
+from ludus.agents import checkpoint
+from ludus.training import loggers
 
 COMMANDS = {
     "single": [],
@@ -50,7 +51,7 @@ def main() -> None:
 
 
 def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
-    """Start, kill, resume, stop, and look."""
+    """Start, kill, resume, stop and check one run."""
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory() as folder:
         first = start(runtime, folder, mark, ["tictactoe", "--steps", "100000000000", "--runtime", runtime])
@@ -64,7 +65,7 @@ def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
         second.send_signal(signal.SIGINT)
         again = finish(second)
         orphans += left_over(mark)
-        # mpiexec answers a signal with 1, whatever the ranks do; what counts is that the last step is saved.
+        # mpiexec exits with 1 after a signal, whatever the ranks do; the last step must be saved.
         stopped = again == (1 if runtime == "mpi" else 0) and newest(folder) == last_step(run)
         good = not orphans and loadable > 0 and stopped and count_loadable(folder) > 0
     return {
@@ -78,7 +79,7 @@ def one_round(runtime: str, dice: random.Random) -> dict[str, object]:
 
 
 def kill_one(process: subprocess.Popen[bytes], runtime: str, mark: str, dice: random.Random) -> int:
-    """How a run ended that lost one of its processes; where it can live on, it is asked to stop."""
+    """Kill one process of a run; returns the exit code. A run that can continue is then stopped."""
     time.sleep(dice.uniform(0.0, 2.0))
     os.kill(choose(process.pid, mark, runtime, dice), signal.SIGKILL)
     if runtime == "processes":
@@ -105,7 +106,7 @@ def finish(process: subprocess.Popen[bytes]) -> int:
 
 
 def choose(pid: int, mark: str, runtime: str, dice: random.Random) -> int:
-    """A worker where there are workers, else the run itself."""
+    """A worker if there are workers, else the run itself."""
     workers = [other for other in marked(mark) if other != pid]
     if runtime == "mpi":
         workers = [other for other in workers if "ludus.cli" in command_of(other)]
@@ -125,7 +126,7 @@ def marked(mark: str) -> list[int]:
 
 
 def left_over(mark: str) -> list[str]:
-    """What still runs some seconds after the end."""
+    """Processes that are still running a few seconds after the end."""
     for _ in range(50):
         if not marked(mark):
             return []
@@ -159,7 +160,7 @@ def newest(folder: str) -> int:
 
 
 def last_step(run: pathlib.Path) -> int:
-    return int(sinks.read(run / "metrics.jsonl")[-1]["step"])
+    return int(loggers.read(run / "metrics.jsonl")[-1]["step"])
 
 
 def wait_for_checkpoints(folder: str, count: int, after: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Random play of Balatro on every deck and stake, with bounds checks: nothing breaks, no mask is empty, all adds up.
+"""Random play of Balatro on every deck and stake, with bounds checks: checks masks and the consistency of states.
 
 python benchmarks/soak_balatro.py --decisions 1000000
 """
@@ -15,11 +15,11 @@ from ludus.pool import Pool
 
 ROWS, CHUNK = 128, 200
 WAYS = ("actions=direct", "actions=all", "actions=direct, scale=0.001, endless=yes", "actions=all, scale=0.0001")
-"""how it is played; in the long games much more happens"""
+"""variants to play; long games cover many more situations"""
 
 
 def complaint(pool: Pool) -> str:
-    """What does not add up in some games, or nothing."""
+    """The first inconsistency in the states, or an empty string."""
     states = pool.states
     for field, most in {"card_count": MOST_CARDS, "hand_count": MOST_IN_HAND, "joker_count": MOST_JOKERS,
                         "consumable_count": MOST_CONSUMABLES}.items():  # fmt: skip
@@ -28,11 +28,11 @@ def complaint(pool: Pool) -> str:
     for state in states:
         held = np.concatenate([state["hand"][: state["hand_count"]], state["pile"][: state["pile_count"]]])
         if len(set(held.tolist())) != len(held) or (len(held) and held.max() >= state["card_count"]):
-            return f"cards {sorted(held.tolist())} are in hand and pile, of {state['card_count']}"
+            return f"hand and pile have the cards {sorted(held.tolist())}, of {state['card_count']} cards"
         if not state["score"] >= 0 or np.isnan(state["required"]):
             return f"the score is {state['score']} of {state['required']}"
         if state["money"] < -20 * max(1, state["joker_count"]) and state["stake"] < decks.STAKES.index("orange"):
-            return f"there are {state['money']} dollars"
+            return f"the money is {state['money']}"
     return ""
 
 
@@ -42,9 +42,9 @@ def main(
     """Play every deck with every stake.
 
     Args:
-        decisions: For each deck and stake, shared by the ways to play.
-        only_decks: Which decks.
-        only_stakes: Which stakes.
+        decisions: Decisions for each deck and stake, divided among the variants.
+        only_decks: The decks to play.
+        only_stakes: The stakes to play.
     """
     pairs = [(deck, stake) for deck in only_decks for stake in only_stakes]
     progress = Progress(len(pairs))

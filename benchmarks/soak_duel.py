@@ -1,4 +1,4 @@
-"""Random duels with all decks, with bounds checks: nothing breaks, something can always be done, nothing hidden shows.
+"""Random duels with all decks, with bounds checks: checks masks, states, and that observations reveal nothing hidden.
 
 python benchmarks/soak_duel.py --decisions 1000000
 """
@@ -13,23 +13,23 @@ import tyro
 from soaking import Progress, play
 
 from ludus import bench
+from ludus.dsl import PLAYING
 from ludus.games.duel import SPEC, ydk
 from ludus.games.duel.state import DECK_PILE, PICKS
 from ludus.games.duel.tables import ROWS as CARDS
 from ludus.games.duel.tables import words as w
 from ludus.pool import Pool
 from ludus.types import Array
-from ludus.words import PLAYING
 
 ROWS, STEPS = 8, 200
 DECKS = (*ydk.names(), "random", "any")
 PAIRS = (*zip(DECKS, (*DECKS[1:], DECKS[0]), strict=True), ("random", "random"), ("any", "any"))
-"""every deck once in each seat"""
+"""pairs of decks: every deck once in each seat"""
 MAIN_CARDS = [row for row, card in enumerate(CARDS) if row and not card.types & (w.EXTRA_DECK | w.TOKEN)]
 
 
 class Watcher:
-    """Looks at a pool of duels after every step."""
+    """Checks a pool of duels after every step."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.duels = self.longest = self.compared = 0
@@ -37,17 +37,17 @@ class Watcher:
         self._twin, self._dice = Pool(name, 1, threads=1), np.random.default_rng(seed)
 
     def look(self, pool: Pool) -> str:
-        """What does not add up, or nothing."""
+        """The first inconsistency, or an empty string."""
         self._ages = np.where(pool.step.first, 0, self._ages + 1)
         self.duels += int((pool.status != PLAYING).sum())
         self.longest = max(self.longest, int(self._ages.max()))
         if self.longest > SPEC.horizon:
-            return f"a duel has {self.longest} decisions; {SPEC.horizon} are the most"
+            return f"a duel has {self.longest} decisions; the maximum is {SPEC.horizon}"
         row = int(self._dice.integers(ROWS))
         return misplaced(pool.states[row]) or self._leak(pool, row, 0) or self._leak(pool, row, 1)
 
     def _leak(self, pool: Pool, row: int, seat: int) -> str:
-        """What a seat is shown of a card that it may not see."""
+        """The fields of an observation that change with hidden cards, or an empty string."""
         self.compared += 1
         self._twin.states[0] = pool.states[row]
         disguise(self._twin.states[0], seat, self._dice)
@@ -57,11 +57,11 @@ class Watcher:
 
 
 def disguise(state: Array, seat: int, dice: np.random.Generator) -> None:
-    """Put other cards wherever a seat may not look, and both decks into another order."""
+    """Replace all cards hidden from a seat, and shuffle both decks."""
     cards, place, options = state["cards"], state["cards"]["place"], state["options"][: state["option_count"]]
     lies_open = (cards["position"] & w.UP != 0) & ~np.isin(place, (w.DECK, w.HAND, w.EXTRA)) | (place == w.OVERLAY)
     hidden = (cards["code"] > 0) & (cards["controller"] != seat) & ~lies_open
-    if seat == state["asked"]:  # who may pick from the other's hand is shown it
+    if seat == state["asked"]:  # a player who picks from the opponent's hand sees it
         picked = options["card"][options["kind"] == PICKS]
         hidden[picked] &= place[picked] != w.HAND
     cards["code"][hidden] = state["codes"][hidden] = dice.choice(MAIN_CARDS, hidden.sum())
@@ -72,7 +72,7 @@ def disguise(state: Array, seat: int, dice: np.random.Generator) -> None:
 
 
 def misplaced(state: Array) -> str:
-    """What is wrong with where cards lie."""
+    """An error message if the locations of cards are inconsistent, or an empty string."""
     piles = [state["piles"][p, k, : state["sizes"][p, k]] for p in range(2) for k in range(state["sizes"].shape[1])]
     field = np.concatenate([state["monsters"].ravel(), state["spells"].ravel()])
     field = field[field > 0]
@@ -80,12 +80,12 @@ def misplaced(state: Array) -> str:
     lying = np.concatenate([*piles, field, *below]).tolist()
     twice = sorted({c for c in lying if lying.count(c) > 1})
     if twice or not all(state["cards"]["code"][lying]):
-        return f"cards {twice} lie in two places at once, of {sorted(lying)}"
+        return f"cards {twice} are in two places at once, of {sorted(lying)}"
     return ""
 
 
 def bytes_played(threads: int) -> list[bytes]:
-    """All that is in a pool after random play."""
+    """The content of a pool after random play."""
     pool = Pool("duel(deck1=any, deck2=any)", 8 * ROWS, 1, threads=threads)
     pool.play_randomly(STEPS)
     pool.close()
@@ -93,11 +93,11 @@ def bytes_played(threads: int) -> list[bytes]:
 
 
 def main(decisions: int = 1_000_000, json: bool = False) -> None:
-    """Play duels with every deck, and some on one thread and on two.
+    """Play duels with every deck, and compare play on one thread and on two.
 
     Args:
-        decisions: Shared by the pairs of decks.
-        json: Print one JSON object instead of lines; these go to stderr then.
+        decisions: Total decisions, divided among the pairs of decks.
+        json: Print one JSON object; progress lines go to stderr.
     """
     progress, watchers = Progress(len(PAIRS), quiet=json), []
     for seed, (deck1, deck2) in enumerate(PAIRS):
@@ -106,7 +106,7 @@ def main(decisions: int = 1_000_000, json: bool = False) -> None:
         made = play(name, decisions // len(PAIRS), seed, watchers[-1].look, ROWS, chunk=1)
         progress.tell(f"{deck1} against {deck2}", made)
     if bytes_played(threads=1) != bytes_played(threads=2):
-        sys.exit("two threads play other duels than one")
+        sys.exit("the duels played on two threads differ from those on one thread")
     results = [
         bench.Result("soak_duel/decisions", progress.decisions, "decisions"),
         bench.Result("soak_duel/duels", sum(watcher.duels for watcher in watchers), "duels"),

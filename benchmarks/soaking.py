@@ -1,4 +1,4 @@
-"""What the soaks of the large games share: random play with bounds checks that stops at the first thing wrong."""
+"""Common code of the soak tests of large games: random play with bounds checks that stops at the first error."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 os.environ["NUMBA_BOUNDSCHECK"] = "1"  # before anything is compiled
 
+from ludus.dsl import PLAYING
 from ludus.pool import Pool
-from ludus.words import PLAYING
 
 Watch = Callable[[Pool], str]
-"""looks at a pool, and says what does not add up in it, or nothing"""
+"""checks a pool; returns an error message or an empty string"""
 
 
 def play(name: str, decisions: int, seed: int, watch: Watch, rows: int, chunk: int) -> int:
-    """Play so many decisions at least, and look after every chunk of steps; how many it were."""
+    """Play at least `decisions` decisions, with a check after every chunk of steps; returns the number played."""
     done = 0
     pool = Pool(name, rows, seed=seed)
     while done < decisions:
@@ -32,7 +32,7 @@ def play(name: str, decisions: int, seed: int, watch: Watch, rows: int, chunk: i
 
 
 class Progress:
-    """A line after every part."""
+    """Prints a line after every part."""
 
     def __init__(self, parts: int, quiet: bool = False) -> None:
         self.parts, self.done, self.decisions, self.started = parts, 0, 0, time.perf_counter()

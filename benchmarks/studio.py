@@ -1,4 +1,4 @@
-"""The studio under load: what a page weighs, how smoothly it draws, and what watching costs the training.
+"""The studio under load: size of pages, frame rate, and the cost of watching for training.
 
 python benchmarks/studio.py              # about four minutes on a quiet machine; writes results/studio.json
 """
@@ -36,9 +36,9 @@ def main(seconds: float = 20.0, rounds: int = 3, write: bool = True, json: bool 
     """Measure the studio.
 
     Args:
-        seconds: How long each window is, in which frames or steps are counted.
-        rounds: How often training is counted with and without a page, by turns.
-        write: Keep the result in benchmarks/results.
+        seconds: Length of each measurement of frames or steps.
+        rounds: Number of measurements of training with and without a page, alternating.
+        write: Save the result in benchmarks/results.
         json: Print one JSON object instead of a table.
     """
     with tempfile.TemporaryDirectory() as folder, StudioProcess(pathlib.Path(folder)) as studio, chromium() as browser:
@@ -55,8 +55,8 @@ def main(seconds: float = 20.0, rounds: int = 3, write: bool = True, json: bool 
 
 
 def loading(studio: StudioProcess, browser: Browser) -> Iterator[Result]:
-    """Bytes and first paint of the gallery, and bytes of all pages together, as they travel and unpacked."""
-    tell("how much a page weighs and when it is there")
+    """Bytes and first paint of the gallery, and bytes of all pages, as transferred and decompressed."""
+    tell("size and first paint of pages")
     page = browser.new_page()
     finished: dict[str, Any] = {}
     page.on("requestfinished", lambda request: finished.setdefault(request.url, request))
@@ -71,7 +71,7 @@ def loading(studio: StudioProcess, browser: Browser) -> Iterator[Result]:
 
 
 def _load(page: Page, url: str, finished: dict[str, Any], weights: dict[str, tuple[int, int]]) -> None:
-    """Open a page and weigh what is new, before the browser forgets it; API answers are data and not the page."""
+    """Open a page and record the sizes of new files; responses of the API are data, not part of the page."""
     page.goto(url)
     page.wait_for_load_state("networkidle")
     for address in [address for address in finished if address not in weights and "/api/" not in address]:
@@ -96,11 +96,11 @@ def _first_paint(studio: StudioProcess, browser: Browser) -> float:
 
 
 def costs(studio: StudioProcess, browser: Browser, run: str, seconds: float, rounds: int) -> Iterator[Result]:
-    """The speed of training while somebody watches 64 cars, over its speed alone, by turns in one run."""
+    """The speed of training while 64 cars are watched, relative to its speed alone, alternating in one run."""
     alone, socket, page = [], [], []
     room = _room(studio, run)
     for number in range(rounds):
-        tell(f"what watching costs the training, {number + 1} of {rounds}")
+        tell(f"cost of watching for training, {number + 1} of {rounds}")
         alone.append(_rate(studio, run, seconds))
         socket.append(_apart(_while_watched(studio, run, room, seconds)))
         with _watching_page(studio, browser, room):
@@ -110,18 +110,18 @@ def costs(studio: StudioProcess, browser: Browser, run: str, seconds: float, rou
     shares = [watched / before for watched, before in zip(socket, alone, strict=True)]
     yield Result("studio/training/watched_share", statistics.median(shares), "x")
     shares = [watched / before for watched, before in zip(page, alone, strict=True)]
-    # The browser itself draws on the same cores here; on the desk of a user it mostly has others.
+    # The browser runs on the same cores here; users mostly run it on other cores.
     yield Result("studio/training/watched_share_with_browser_on_the_same_cores", statistics.median(shares), "x")
 
 
 def _apart(work: Any) -> Any:
-    """Run a coroutine in a thread of its own: the browser's loop runs in this one."""
+    """Run a coroutine in another thread, since the browser's event loop runs in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
 
 def _room(studio: StudioProcess, run: str) -> str:
-    room: str = studio.post("/api/rooms", {"game": "car", "seats": [f"run:{run}"], "cars": CARS})["room"]
+    room: str = studio.post("/api/rooms", {"game": "car", "seats": [f"run:{run}"], "swarm": CARS})["room"]
     return room
 
 
@@ -146,7 +146,7 @@ async def _read(socket: Any) -> None:
 
 
 def crowd(studio: StudioProcess, run: str, seconds: float) -> Iterator[Result]:
-    """Fifty pages that watch the same run: frames a second of the one that gets fewest, and the longest silence."""
+    """Fifty pages watch the same run: the lowest frame rate of a page, and the longest gap between frames."""
     tell(f"{PAGES} pages watch one run")
     rates, gaps = _apart(_crowd(studio, _room(studio, run), seconds))
     yield Result(f"studio/crowd/{PAGES}/fewest_frames", min(rates), "/s")
@@ -161,7 +161,7 @@ async def _crowd(studio: StudioProcess, room: str, seconds: float) -> tuple[list
 async def _count(studio: StudioProcess, room: str, seconds: float) -> tuple[float, float]:
     async with websockets.connect(studio.url.replace("http", "ws") + "/ws") as socket:
         await socket.send(json.dumps({"do": "watch", "room": room}))
-        await _frames(socket, 5.0)  # while all fifty come in and the agent is loaded
+        await _frames(socket, 5.0)  # wait until all pages are connected and the agent is loaded
         times = await _frames(socket, seconds)
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     return len(times) / seconds, max(gaps, default=seconds)
@@ -178,10 +178,10 @@ async def _frames(socket: Any, seconds: float) -> list[float]:
 
 
 def smoothness(studio: StudioProcess, browser: Browser, run: str, seconds: float) -> Iterator[Result]:
-    """Pictures a second that the page draws of 64 cars while training runs, and after it was paused."""
+    """Frame rate of a page with 64 cars while training runs, and after it was paused."""
     room = _room(studio, run)
     for name in ("while_training", "training_paused"):
-        tell(f"how smoothly a page draws {CARS} cars, {name.replace('_', ' ')}")
+        tell(f"frame rate of a page with {CARS} cars, {name.replace('_', ' ')}")
         with _watching_page(studio, browser, room) as page:
             time.sleep(3.0)
             yield Result(f"studio/{CARS}_cars/{name}", _drawn(page, seconds), "fps")
@@ -193,9 +193,9 @@ def _watching_page(studio: StudioProcess, browser: Browser, room: str) -> Iterat
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{studio.url}/#/room/{room}")
     deadline = time.monotonic() + 60.0
-    while not page.evaluate("window.ludus?.stage?.fps > 0"):  # the page's own policy forbids waiting by a script
+    while not page.evaluate("window.ludus?.stage?.fps > 0"):  # the page's CSP forbids wait_for_function
         if time.monotonic() > deadline:
-            raise TimeoutError("the page draws nothing within a minute")
+            raise TimeoutError("the page did not draw anything within a minute")
         page.wait_for_timeout(200)
     yield page
     page.close()

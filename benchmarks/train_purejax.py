@@ -1,6 +1,7 @@
 """PPO in the style of PureJaxRL: environment, network and optimiser in one compiled program, updates scanned.
 
-Played by gymnax, learned by Flax and Optax. Where this style leaves a choice, the faster one was taken.
+It uses gymnax for the environment, and Flax and Optax for learning. Where this style leaves a choice, the faster option
+was taken.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ENVIRONMENT, PARAMETERS = gymnax.make("CartPole-v1")
 
 
 class ActorCritic(nn.Module):
-    """Observations [..., 4] to logits [..., 2] and values [...], by two networks that share nothing."""
+    """Observations [..., 4] to logits [..., 2] and values [...], with two separate networks."""
 
     hidden: tuple[int, ...]
 
@@ -48,7 +49,7 @@ class Moment(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What the loss reads."""
+    """The input of the loss."""
 
     observation: jax.Array
     action: jax.Array
@@ -58,19 +59,19 @@ class Sample(NamedTuple):
 
 
 class Carry(NamedTuple):
-    """Everything that one update leaves to the next."""
+    """The state carried from one update to the next."""
 
     params: Any
     optimizer: Any
     state: Any
     observation: jax.Array
     length: jax.Array
-    """[N] of the game that is running, which is its return so far"""
+    """[N] length of the running game, which is also its return so far"""
     key: jax.Array
 
 
 def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
-    """The devices share the rows and average their gradients; with one device there is nothing to share."""
+    """Split the rows over the devices, which average their gradients."""
     devices = setting["devices"]
     jax.config.update("jax_num_cpu_devices", devices)
     share = ppo._replace(rows=ppo.rows // devices)
@@ -90,7 +91,7 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 
 
 def begin(ppo: PPO, key: jax.Array) -> Carry:
-    """New games, which differ between the devices, and a new network, which does not."""
+    """New games, different on each device, and a new network, the same on all devices."""
     of_network, of_games, rest = jax.random.split(key, 3)
     observation, state = jax.vmap(ENVIRONMENT.reset, (0, None))(jax.random.split(of_games, ppo.rows), PARAMETERS)
     params = jax.lax.all_gather(ActorCritic(ppo.hidden).init(of_network, observation), "device")
@@ -103,12 +104,12 @@ def optimizer(ppo: PPO) -> optax.GradientTransformation:
 
 
 def scan_updates(ppo: PPO, carry: Carry, updates: int) -> tuple[Carry, jax.Array]:
-    """[updates] mean returns of the games that ended during each."""
+    """Run several updates; returns [updates] the mean returns of the games that ended during each."""
     return jax.lax.scan(lambda carry, _: update(ppo, carry), carry, length=updates)
 
 
 def update(ppo: PPO, carry: Carry) -> tuple[Carry, jax.Array]:
-    """One rollout, and the epochs over it."""
+    """One rollout and the epochs over it."""
     carry, (moments, lengths) = jax.lax.scan(lambda carry, _: play(ppo, carry), carry, length=ppo.steps)
     _, last_value = ActorCritic(ppo.hidden).apply(carry.params, carry.observation)
     advantage = advantages(ppo, moments, last_value)
@@ -124,7 +125,7 @@ def update(ppo: PPO, carry: Carry) -> tuple[Carry, jax.Array]:
 
 
 def play(ppo: PPO, carry: Carry) -> tuple[Carry, tuple[Moment, jax.Array]]:
-    """One step of all rows, and the length of each game that it ended, else 0."""
+    """One step of all rows; also returns the length of each game that ended, else 0."""
     key, dice, luck = jax.random.split(carry.key, 3)
     logits, value = ActorCritic(ppo.hidden).apply(carry.params, carry.observation)
     action = jax.random.categorical(dice, logits)
@@ -139,7 +140,7 @@ def play(ppo: PPO, carry: Carry) -> tuple[Carry, tuple[Moment, jax.Array]]:
 
 
 def chosen(numbers: jax.Array, action: jax.Array) -> jax.Array:
-    """The number of the action, of the two that CartPole has; XLA gathers slowly on processors."""
+    """The number of the chosen action; faster than a gather on CPUs, for the two actions of CartPole."""
     return jnp.where(action == 0, numbers[..., 0], numbers[..., 1])
 
 
@@ -157,7 +158,7 @@ def advantages(ppo: PPO, moments: Moment, last_value: jax.Array) -> jax.Array:
 
 
 def epoch(ppo: PPO, learned: tuple[Any, Any], samples: Sample, key: jax.Array) -> tuple[Any, Any]:
-    """Once over all samples [T, N, …], shuffled into minibatches."""
+    """One pass over all samples [T, N, …] in shuffled minibatches."""
     order = random_order(key, samples.action.size)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[order], samples)
     minibatches = jax.tree.map(lambda leaf: leaf.reshape(ppo.minibatches, -1, *leaf.shape[1:]), flat)
@@ -165,9 +166,9 @@ def epoch(ppo: PPO, learned: tuple[Any, Any], samples: Sample, key: jax.Array) -
 
 
 def random_order(key: jax.Array, count: int) -> jax.Array:
-    """Numbers below `count`, shuffled by one sort of plain integers: ten times faster than `jax.random.permutation`.
+    """A random permutation of 0 .. count-1 by one sort of integers, ten times faster than `jax.random.permutation`.
 
-    The high bits are random, the low ones the number itself; where high bits agree, the lower number comes first.
+    The high bits are random, the low bits are the number itself; for equal high bits, the lower number comes first.
     """
     low = jnp.uint32((1 << (count - 1).bit_length()) - 1)
     tagged = jax.random.bits(key, (count,)) & ~low | jnp.arange(count, dtype=jnp.uint32)

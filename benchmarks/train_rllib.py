@@ -1,4 +1,4 @@
-"""Ray RLlib's PPO on its new API stack; the learner is in this process, runners of environments are here or beside."""
+"""Ray RLlib's PPO on its new API stack; the learner is in this process, env runners in this or other processes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 
 
 def configure(ppo: PPO, setting: Mapping[str, Any], seed: int) -> PPOConfig:
-    """The rows are shared among the runners; with no runner the learner's process plays them itself."""
+    """The rows are divided among the runners; with 0 runners, the learner's process steps them itself."""
     batch = ppo.rows * ppo.steps
     network = DefaultModelConfig(fcnet_hiddens=list(ppo.hidden), fcnet_activation="tanh", vf_share_layers=False)
     return (

@@ -1,4 +1,4 @@
-"""Stable-Baselines3's PPO as its documentation would have it on a processor: `make_vec_env`, `MlpPolicy`."""
+"""Stable-Baselines3's PPO on a CPU, as its documentation recommends: `make_vec_env`, `MlpPolicy`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = {
     "gae_lambda": "trace", "clip_range": "clip", "clip_range_vf": "clip", "ent_coef": "entropy", "vf_coef": "value",
     "max_grad_norm": "gradient",
 }  # fmt: skip
-"""everything that PPO asks for, also where it agrees with the defaults of today"""
+"""all settings of PPO, including those that equal the current defaults"""
 
 
 def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
@@ -35,7 +35,7 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 
 
 def build(ppo: PPO, seed: int) -> stable_baselines3.PPO:
-    """All rows in this process: for a game as light as CartPole, processes cost more than they bring."""
+    """All rows run in this process: for a game as simple as CartPole, subprocesses cost more than they gain."""
     return stable_baselines3.PPO(
         "MlpPolicy",
         make_vec_env("CartPole-v1", ppo.rows, seed, env_kwargs={"disable_env_checker": True}),

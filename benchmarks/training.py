@@ -1,8 +1,8 @@
-"""One trainer in one process: its first update since the process started, then its rate, memory and returns.
+"""Measure one trainer in one process: the time to its first update, then its rate, memory and returns.
 
     python training.py '{"peer": "sb3", "ppo": {…}, "setting": {…}, "started": 1790000000.0, "rounds": 5, "seed": 1}'
 
-prints one JSON object. `train_<peer>.py` knows the peer. Nothing of Ludus is imported here, which would take its time.
+prints one JSON object. `train_<peer>.py` implements the peer. Ludus is not imported here, since that would take time.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ TRIALS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"rows": 512, "runners": 2, "mode": "vector_entry_point", "updates": 1},
     ),
 }
-"""the settings worth trying of each peer; `updates` make a round of a second or more"""
+"""settings to try for each peer; `updates` is chosen so that a round takes a second or more"""
 
 
 class PPO(NamedTuple):
-    """What everyone trains: hidden layers with tanh, actor and critic apart, Adam. The numbers are those of Ludus."""
+    """The common PPO settings, those of Ludus: tanh layers, separate actor and critic, Adam."""
 
     rows: int
     steps: int
@@ -58,22 +58,22 @@ class PPO(NamedTuple):
     gradient: float
 
     def as_called(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Settings as a peer calls them: {their name: our name} to {their name: value}."""
+        """Settings with a peer's names: {peer's name: our name} to {peer's name: value}."""
         return {theirs: getattr(self, ours) for theirs, ours in names.items()}
 
 
 class Trainer(NamedTuple):
-    """A peer that is ready to learn."""
+    """A peer that is ready to train."""
 
     learn: Callable[[int], int]
-    """makes so many updates and tells how many steps were played for them"""
+    """makes a number of updates; returns the number of environment steps"""
     mean_return: Callable[[], float]
-    """of the games that ended lately: shows that it learns at all"""
+    """mean return of recently ended games, to check that it learns"""
     close: Callable[[], None]
 
 
 class Peer(Protocol):
-    """What a module `train_<peer>` offers."""
+    """The interface of a module `train_<peer>`."""
 
     def start(self, ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer: ...
 
@@ -85,7 +85,7 @@ def load(peer: str) -> Peer:
 def measure(
     peer: str, ppo: Mapping[str, Any], setting: Mapping[str, Any], started: float, rounds: int, seed: int
 ) -> dict[str, Any]:
-    """Everything that is compared, of one peer with one setting; `started` is when this process was, by the clock."""
+    """All measurements of one peer with one setting; `started` is the wall-clock time at the start of this process."""
     trainer = load(peer).start(ppo_with(ppo, setting), setting, seed)
     trainer.learn(1)
     first_update = time.time() - started
@@ -105,13 +105,13 @@ def measure(
 
 
 def ppo_with(ppo: Mapping[str, Any], setting: Mapping[str, Any]) -> PPO:
-    """The common settings, save for rows and steps where a peer is better off with others."""
+    """The common settings, with the peer's own rows and steps if its setting has them."""
     own = {name: setting[name] for name in ("rows", "steps") if name in setting}
     return PPO(**{**ppo, "hidden": tuple(ppo["hidden"]), **own})
 
 
 def measure_rates(trainer: Trainer, updates: int, rounds: int) -> list[float]:
-    """Steps a second of every round; the round before the first one is for compiling and warming up."""
+    """Steps per second of every round, after one unmeasured round for compilation and warm-up."""
     rates = []
     for number in range(rounds + 1 if rounds else 0):
         start = time.perf_counter()
@@ -122,12 +122,12 @@ def measure_rates(trainer: Trainer, updates: int, rounds: int) -> list[float]:
 
 
 def own_peak() -> float:
-    """Megabytes that this process ever held; kilobytes are the unit on Linux, bytes on macOS."""
+    """Peak memory of this process in megabytes; ru_maxrss is in kilobytes on Linux, in bytes on macOS."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def peak_of_children() -> float:
-    """Megabytes: the sum of the peaks of all processes below this one that still live; shared pages count in each."""
+    """Sum of the peak memory of all live subprocesses in megabytes; shared pages count in each."""
     import psutil
 
     return sum(peak_of(process.pid) for process in psutil.Process().children(recursive=True))
@@ -140,7 +140,7 @@ def peak_of(process: int) -> float:
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that this peer has imported."""
+    """The versions of the packages that this peer has imported."""
     return {name: importlib.metadata.version(name) for name in PACKAGES if name in sys.modules}
 
 

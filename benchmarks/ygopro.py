@@ -1,15 +1,14 @@
-"""How much of the real duel engine's speed is left through the bridge: the same duels, bare and as `duel@ygopro`.
+"""The overhead of the YGOPro bridge: the same duels in the bare core and as `duel@ygopro`.
 
     make real-core && python benchmarks/ygopro.py --out benchmarks/results/ygopro.json
     python benchmarks/ygopro.py --core ~/edopro/libocgcore.so           # a library in this process instead
     python benchmarks/ygopro.py --cards ~/edopro/expansions --scripts ~/edopro/script --deck1 yugi --deck2 kaiba
 
-Duels are played at random: of Normal Monsters, which need no scripts (plain), with five cards of our own among them
-that have some (effects), or with your cards and decks (yours). Bare is the core alone, in the process where it runs,
-duel after duel: process, get the message, set the recorded response, and nothing looked at. Bridged is the pool: the
-same duels side by side, with observations and masks written; choosing actions is not timed. All times are of the
-processor, of both processes where there are two, so that a busy machine does not matter much; the last of several laps
-counts, as the first ones compile.
+Duels are played at random: with Normal Monsters, which need no scripts (plain), with five scripted test cards among
+them (effects), or with your cards and decks (yours). "Bare" is the core alone, in the process where it runs, duel after
+duel: process, get the message, set the recorded response, without queries. "Bridged" is the pool: the same duels in
+parallel, with observations and masks; choosing actions is not timed. All times are CPU times, of both processes if
+there are two, so a busy machine matters little; the last of several laps is used, since the first ones compile.
 """
 
 from __future__ import annotations
@@ -29,15 +28,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import reporting
 
-from ludus import bench, hardware
+from ludus import bench
 from ludus.bridges import open_pool
-from ludus.bridges.ygopro import driving, messages, replaying, yrp
+from ludus.bridges.ygopro import compiled_driver, messages, yrp
+from ludus.bridges.ygopro import replays as replaying
 from ludus.bridges.ygopro.core import Setup
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.native import NativeCore
 from ludus.bridges.ygopro.node import find_package, pack_card
+from ludus.dsl import kernel
 from ludus.games.duel.tables import ROWS
-from ludus.words import kernel
+from ludus.pool import hardware
 
 NORMAL_MONSTER, TOKEN = 0x11, 0x4000
 TABLES = (
@@ -51,12 +52,12 @@ OURS = (
     (10000011, EFFECT_MONSTER, 1400, 1000, 4), (10000012, EFFECT_MONSTER, 1000, 800, 3), (10000013, SPELL, 0, 0, 0),
     (10000014, SPELL, 0, 0, 0), (10000015, TRAP, 0, 0, 0),
 )  # fmt: skip
-"""code, type, attack, defense and level of the cards of our own"""
+"""code, type, attack, defense and level of the scripted test cards"""
 SEED, LAPS = 1, 4
 
 
 class Case(NamedTuple):
-    """What is played."""
+    """One case of the benchmark."""
 
     name: str
     game: str
@@ -64,7 +65,7 @@ class Case(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Duels to play again."""
+    """Recorded duels."""
 
     setups: list[Setup]
     answers: list[tuple[bytes, ...]]
@@ -77,8 +78,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=16)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--case", choices=("plain", "effects"), help="one of the two alone")
-    parser.add_argument("--cards", help="your cards.cdb, to measure your decks instead of ours")
+    parser.add_argument("--case", choices=("plain", "effects"), help="only one of the two")
+    parser.add_argument("--cards", help="your cards.cdb, to measure your own decks")
     parser.add_argument("--scripts", help="your card scripts")
     parser.add_argument("--deck1", default="yugi")
     parser.add_argument("--deck2", default="kaiba")
@@ -97,7 +98,7 @@ def main() -> None:
 
 
 def measure(case: Case, chosen: argparse.Namespace, folder: pathlib.Path) -> list[bench.Result]:
-    """The rate of both, and what is left; bare and bridged take turns, so that a disturbance hits both."""
+    """Both rates and their ratio; bare and bridged alternate, so that a disturbance affects both."""
     played = record(case.game, chosen, folder)
     bare = bare_in_node if chosen.core == "wasm" else bare_in_here
     pairs = []
@@ -136,8 +137,8 @@ def ours(core: str, folder: pathlib.Path) -> list[Case]:
 
 
 def write_game(core: str, folder: pathlib.Path, first: Sequence[int] = (), scripts: pathlib.Path | None = None) -> str:
-    """A database of the Normal Monsters that we know and our own cards, two decks that begin with three of each of the
-    `first`, and the name of the game."""
+    """Write a database of Ludus' Normal Monsters and the test cards, and two decks that begin with three of each of the
+    `first` cards; returns the name of the game."""
     kind = "effects" if first else "cards"
     cards = [card for card in ROWS if card.types & (NORMAL_MONSTER | TOKEN) == NORMAL_MONSTER]
     base = sqlite3.connect(folder / f"{kind}.cdb")
@@ -158,7 +159,7 @@ def write_game(core: str, folder: pathlib.Path, first: Sequence[int] = (), scrip
 
 
 def record(name: str, chosen: argparse.Namespace, kept: pathlib.Path) -> Played:
-    """The duels that the pool plays to their end, with all answers."""
+    """Record the duels that the pool plays to the end, with all answers."""
     pool = open_pool(f"{name[:-1]}, keep={kept})", chosen.rows, SEED)
     decisions, steps = 0, np.zeros(chosen.rows, np.int64)
     for step in range(chosen.steps):
@@ -172,7 +173,7 @@ def record(name: str, chosen: argparse.Namespace, kept: pathlib.Path) -> Played:
 
 
 def bridged(name: str, chosen: argparse.Namespace) -> float:
-    """Decisions a second of processor through the pool."""
+    """Decisions per CPU second through the pool."""
     pool = open_pool(name, chosen.rows, SEED)
     node = getattr(pool._games._core, "process", None)  # type: ignore[attr-defined]
     for _ in range(LAPS):
@@ -189,7 +190,7 @@ def bridged(name: str, chosen: argparse.Namespace) -> float:
 
 
 def spent_by(process: subprocess.Popen[bytes] | None) -> float:
-    """Seconds of processor that another process has taken so far."""
+    """CPU seconds that another process has used so far."""
     if process is None:
         return 0.0
     numbers = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -197,7 +198,7 @@ def spent_by(process: subprocess.Popen[bytes] | None) -> float:
 
 
 def bare_in_node(core: str, played: Played, library: Files, folder: pathlib.Path) -> float:
-    """The core in Node without us: the script plays the duels, and tells what the last time took."""
+    """The core in Node without the bridge: a script plays the duels and prints the time of the last lap."""
     duels: list[dict[str, Any]] = [
         {"seed": setup.seed[0], "decks": setup.decks, "answers": [answer.hex() for answer in answers]}
         for setup, answers in zip(played.setups, played.answers, strict=True)
@@ -214,7 +215,7 @@ def bare_in_node(core: str, played: Played, library: Files, folder: pathlib.Path
 
 
 def bare_in_here(core: str, played: Played, library: Files, folder: pathlib.Path) -> float:
-    """The library without us, called from a compiled loop."""
+    """The library without the bridge, called from a compiled loop."""
     native = NativeCore(library, core)
     for _ in range(LAPS):
         start = time.process_time()
@@ -226,29 +227,31 @@ def bare_in_here(core: str, played: Played, library: Files, folder: pathlib.Path
             given = answer_all(duel.number, native.called, starts, sizes, native.scratch)
             duel.close()
             if given != len(answers):
-                raise SystemExit(f"the core took {given} of {len(answers)} answers: it plays the duel otherwise")
+                raise SystemExit(f"the core took {given} of {len(answers)} answers: it plays the duel differently")
         spent = time.process_time() - start
     return played.decisions / spent
 
 
 @kernel
 def answer_all(duel: Any, functions: Any, answers: Any, sizes: Any, scratch: Any) -> Any:
-    """Process, message, response, to the end of the duel; how many answers were given."""
+    """Process, message, response, to the end of the duel; returns the number of answers used."""
     given = 0
     while True:
-        status = driving.call(functions[driving.PROCESS], duel, 0, 0) & 0xFFFFFFFF
-        start = driving.call(functions[driving.GET_MESSAGE], duel, scratch.address, 0)
-        told = driving.bytes_at(start, scratch.words[driving.LENGTH] & 0xFFFFFFFF)
-        newest = driving.newest(told)
-        if status == driving.ENDED or (newest < len(told) and told[newest] == messages.WIN):
+        status = compiled_driver.call(functions[compiled_driver.PROCESS], duel, 0, 0) & 0xFFFFFFFF
+        start = compiled_driver.call(functions[compiled_driver.GET_MESSAGE], duel, scratch.address, 0)
+        told = compiled_driver.bytes_at(start, scratch.words[compiled_driver.LENGTH] & 0xFFFFFFFF)
+        newest = compiled_driver.newest(told)
+        if status == compiled_driver.ENDED or (newest < len(told) and told[newest] == messages.WIN):
             return given
-        if status == driving.AWAITING:
-            if driving.offers_nothing(told, newest):
-                driving.call(functions[driving.SET_RESPONSE], duel, scratch.address + 8 * driving.PASS, 4)
+        if status == compiled_driver.AWAITING:
+            if compiled_driver.offers_nothing(told, newest):
+                compiled_driver.call(
+                    functions[compiled_driver.SET_RESPONSE], duel, scratch.address + 8 * compiled_driver.PASS, 4
+                )
             elif given == len(sizes):
                 return given + 1
             else:
-                driving.call(functions[driving.SET_RESPONSE], duel, answers[given], sizes[given])
+                compiled_driver.call(functions[compiled_driver.SET_RESPONSE], duel, answers[given], sizes[given])
                 given += 1
 
 

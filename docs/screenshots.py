@@ -47,8 +47,8 @@ def furnish(studio: StudioProcess, browser: Browser) -> dict[str, str]:
         "play": room(studio, "connect4", "person", "mcts(400)"),
         "balatro": room(studio, "balatro(actions=all)", "person"),
         "duel": room(studio, "duel(starts=0)", "person", "greedy"),
-        "drive": room(studio, "car(track=7)", f"run:{car}", cars=1),
-        "swarm": room(studio, "car(track=7)", "trained", cars=64),
+        "drive": room(studio, "car(track=7)", f"run:{car}", swarm=1),
+        "swarm": room(studio, "car(track=7)", "trained", swarm=64),
     }
     replay = kept_game(studio, browser)
     prepare_rooms(studio, browser, rooms)
@@ -60,8 +60,8 @@ def furnish(studio: StudioProcess, browser: Browser) -> dict[str, str]:
     return pages | {name: f"#/room/{identity}" for name, identity in rooms.items()}
 
 
-def room(studio: StudioProcess, game: str, *seats: str, cars: int = 1) -> str:
-    identity: str = studio.post("/api/rooms", {"game": game, "seats": list(seats), "seed": 7, "cars": cars})["room"]
+def room(studio: StudioProcess, game: str, *seats: str, swarm: int = 1) -> str:
+    identity: str = studio.post("/api/rooms", {"game": game, "seats": list(seats), "seed": 7, "swarm": swarm})["room"]
     return identity
 
 

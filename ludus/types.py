@@ -1,4 +1,4 @@
-"""The words that cross a folder boundary: what a game is, what a step is, and the one error a user can mend."""
+"""Types shared by all folders: the description of a game, steps, decisions, rollouts, and `LudusError`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class LudusError(ValueError):
-    """Something the user can put right; its text says what happened, what was expected and what to do."""
+    """An error that the user can fix; the message says what happened, what was expected and what to do."""
 
 
 class Discrete(NamedTuple):
@@ -28,10 +28,10 @@ class Continuous(NamedTuple):
 
 
 class Spec(NamedTuple):
-    """What everyone must know of a game before it is played.
+    """The static description of a game: seats, actions, turn order, length and picture size.
 
-    `turns` is "alternating" (one seat acts at a time) or "simultaneous" (all seats act at once). `horizon` bounds the
-    number of steps of one game, 0 where nothing bounds it. `frame` is the size of the picture that `scene` draws.
+    `turns` is "alternating" (one seat acts at a time) or "simultaneous" (all seats act at once). `horizon` is the
+    maximum number of steps in one game, 0 for no limit. `frame` is the size in pixels of what `scene` draws.
     """
 
     seats: int
@@ -43,42 +43,42 @@ class Spec(NamedTuple):
 
     @property
     def views(self) -> int:
-        """How many rows one game fills in a batch: one, or one a seat where all act at once."""
+        """Number of rows per game in a batch: one, or one per seat if all seats act at once."""
         return self.seats if self.turns == "simultaneous" else 1
 
 
 NO_FILES = "LUDUS_NO_FILES"
-"""the environment variable under which the name of a game may name no file: it may have come from anywhere"""
+"""if this environment variable is set, parameters in the name of a game may not be file paths (names from a network)"""
 
 
 class Mirror(NamedTuple):
-    """How a game looks in a mirror, where it goes on by the same rules: who learns one learns the other too."""
+    """A symmetry of a game: the mirrored position follows the same rules, so training can also use mirrored data."""
 
     seen: tuple[int, ...]
-    """which number of the observation stands in each place of it, counted through all fields"""
+    """for each element of the mirrored observation, the index of its source; indices run through all fields"""
     actions: tuple[float, ...]
-    """what continuous actions, which go as far to either side, are multiplied by"""
+    """factor for each component of a continuous action; its bounds must be symmetric around 0"""
 
 
 class Step(NamedTuple):
-    """N rows of what the players see; stacked over time, [T+1, N, ...]."""
+    """What the players see in N rows; stacked over time, [T+1, N, ...]."""
 
     observation: dict[str, Array]
     """[N, ...] arrays by the names of the game's OBSERVATION record"""
     mask: Array
     """[N, A] legal actions; all True on the last step of a game, [N, 0] for continuous actions"""
     seat: Array
-    """[N] who is to act"""
+    """[N] the seat to act"""
     reward: Array
-    """[N, P] to each seat since this row's previous step"""
+    """[N, P] reward of each seat since the previous step of this row"""
     discount: Array
-    """[N] 0 where the game has truly ended, else 1 (a cut-off game keeps 1)"""
+    """[N] 0 if the game has terminated, else 1 (also 1 if it was truncated)"""
     first: Array
-    """[N] this step opens a new game"""
+    """[N] True at the first step of a game"""
 
 
 class Decision(NamedTuple):
-    """What an agent answers to a step: [N(, k)], [N], [N, P]."""
+    """What an agent returns for a step: action [N(, k)], log_prob [N], value [N, P]."""
 
     action: Array
     log_prob: Array
@@ -86,27 +86,27 @@ class Decision(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """T decisions between T+1 steps, the memory at the first of them and the version of the parameters that decided."""
+    """T decisions between T+1 steps, the agent's memory before the first, and the version of its parameters."""
 
     steps: Step
     decisions: Decision
-    """with T+1 values: that of the last step stands for all that is not seen"""
+    """with T+1 values: the value of the last step bootstraps the return"""
     own: Array
-    """[T, N] whether the agent decided itself, and not somebody it plays against"""
+    """[T, N] True where the learning agent decided, False where an opponent did"""
     memory: Any
     version: int
     tally: Array
-    """games ended, their steps, decisions made, and what each seat got in those games: [3 + P]"""
+    """[3 + P] finished games, their total steps, decisions made, and the total return of each seat in those games"""
     notes: dict[str, float]
-    """metrics of how it was played: seconds, and games won against each opponent"""
+    """metrics of the rollout: seconds, and games won against each opponent"""
 
 
 def step_rows(step: Step) -> int:
-    """How many rows the step has."""
+    """The number of rows of a step."""
     return int(np.shape(step.seat)[0])
 
 
 def some_rows(step: Step, rows: Any) -> Step:
-    """The same step of some rows: a slice, or their numbers, of which one may come twice."""
+    """The step restricted to some rows: a slice or an array of row indices, which may repeat."""
     observation = {name: field[rows] for name, field in step.observation.items()}
     return Step(observation, *(part[rows] for part in step[1:]))

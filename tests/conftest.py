@@ -1,4 +1,4 @@
-"""Bounds checks are on in tests, and must be before Numba is imported; compiled games stay in the user's cache."""
+"""Bounds checks are enabled in tests, before Numba is imported; compiled games stay in the user's cache."""
 
 import gc
 import os
@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
+# Only the games of this checkout are tested, not those in the user's own folder.
+os.environ["LUDUS_GAMES"] = os.path.join(os.path.dirname(__file__), "no_games_of_the_user")
+os.environ["LUDUS_NETWORKS"] = os.environ["LUDUS_GAMES"]
 # XLA spends most of the tests compiling what runs for a moment; its older way to write a fusion takes half as long.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1")
@@ -26,14 +29,14 @@ LONGEST = (
     "tests/bridges/ygopro/",
     "tests/runtimes/",
 )
-"""begun first, so that no worker is left alone with one of them at the end"""
+"""started first, so that no worker runs one of them alone at the end"""
 
 
 SLOW_TO_COMPILE = ("balatro", "duel")
 
 
 def pytest_configure(config):
-    """Before all tests run on several workers, the large games are compiled: else every worker waits for the first."""
+    """Compile the large games before running all tests on several workers, which would else wait for each other."""
     alone = hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", 0)
     if alone or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
@@ -48,14 +51,14 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What collecting has imported stays for good: half a million objects that no later sweep need look at."""
+    """Freeze the half a million objects imported by the collection, so that later garbage collections skip them."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def forgetting():
-    """What a file had JAX compile, no other file needs; kept, it makes a worker large and every later trace slow."""
+    """Clear JAX's caches after each file: they are not shared, take memory, and slow down later tracing."""
     yield
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()

@@ -1,11 +1,11 @@
-"""Small games of known results: a test writes down what is special about its game, and the rest is added here."""
+"""Small games with known results: a test writes only what is special about its game; the rest is added here."""
 
 import re
 
 from ludus.pool import Pool
 
 WORDS = """
-from ludus.words import (
+from ludus.dsl import (
     CUT, HEAD, OVER, Discrete, Spec, choice, draw, f32, i8, i16, integer, random, record, rule, within
 )
 """
@@ -18,10 +18,10 @@ PLAIN_RULES = {
 
 
 def small_game(text: str) -> str:
-    """The whole game: with the words it is written in and, where it has no rule of its own, the plainest.
+    """The complete source of a game: adds the imports, and defaults for missing rules.
 
-    Those are: seat 0 begins, everything is legal, everyone sees the fields of the state that OBSERVATION names, and
-    actions are called by their numbers.
+    The defaults: seat 0 begins, all actions are legal, all seats see the fields of the state that OBSERVATION names,
+    and actions are named by their numbers.
     """
     summary, _, rules = text.strip().partition("\n")
     plain = [PLAIN_RULES[name] + _body(name, text) for name in PLAIN_RULES if f"def {name}(" not in text]
@@ -29,19 +29,19 @@ def small_game(text: str) -> str:
 
 
 def _body(name: str, text: str) -> str:
-    """What `observe` copies."""
+    """The body of the default `observe`."""
     fields = re.findall(r"(\w+)=within\(", text) if name == "observe" else []
     return "".join(f"    out.{field} = state.{field}\n" for field in fields)
 
 
 def plant(folder, **games: str) -> None:
-    """Write games, by their names, where LUDUS_GAMES may point."""
+    """Write games into a folder for LUDUS_GAMES."""
     for name, text in games.items():
         (folder / f"{name}.py").write_text(text)
 
 
 def garden(folder, monkeypatch, request):
-    """Make this the folder of games, compiled into pytest's cache; the answer plants one and tells its name."""
+    """Use this folder for games, compiled into pytest's cache; returns a function that writes a game."""
     monkeypatch.setenv("LUDUS_GAMES", str(folder))
     monkeypatch.setenv("LUDUS_CACHE", str(request.config.cache.mkdir("ludus-small-games")))
 
@@ -83,7 +83,7 @@ def redeal(state, seat):
 
 
 def check_dice_unseen(plant, monkeypatch, earned):
-    """`earned(name)` is what a player earns at Guess whose pool has the seed that it has: the half point, if honest."""
+    """`earned(name)` is the reward of a player at Guess with the pool's own seed: half a point unless it cheats."""
     name = plant("guess_dice", GUESS.replace("# dice", "state.number = random.below(state, 6)"))
     assert (earned(name) == 0.5).all()
 
@@ -91,14 +91,14 @@ def check_dice_unseen(plant, monkeypatch, earned):
         out[: len(sources)] = states[sources]
 
     monkeypatch.setattr(Pool(name, 1).kernel, "fork", copy)
-    assert (earned(name) == 1).all()  # a copy that keeps its key would know
+    assert (earned(name) == 1).all()  # with the original key, the player knows the number
 
 
 def check_hidden_unseen(plant, monkeypatch, earned):
-    """The same, where the number is hidden from the beginning."""
+    """The same for a number that is hidden from the start."""
     name = plant("guess_hidden", GUESS)
     assert (earned(name) == 0.5).all()
     kernel = Pool(name, 1).kernel
     fork = kernel.fork
     monkeypatch.setattr(kernel, "fork", lambda states, sources, keys, out, seat: fork(states, sources, keys, out, -1))
-    assert (earned(name) == 1).all()  # a copy that is not dealt anew would know
+    assert (earned(name) == 1).all()  # without `redeal`, the player knows the number

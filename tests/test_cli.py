@@ -78,7 +78,7 @@ def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
     for answer in (ended, closed):
         assert answer.returncode == 2, answer.stderr
         assert answer.stderr.splitlines()[-1] == (
-            "ludus: a person is to play and the input is closed; run this in a terminal"
+            "ludus: a person plays but standard input is closed; run this in a terminal"
         )
 
 
@@ -87,14 +87,15 @@ def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
     [
         (("show", "tictacto"), 'unknown game "tictacto"; did you mean "tictactoe"?'),
         (("show", "car(trak=7)"), 'car has no parameter "trak"'),
-        (("show", "car", "--out", "x.bmp"), "let its name end in .png, .webp, .svg, .gif or .mp4"),
+        (("show", "car", "--out", "x.bmp"), "its name must end in .png, .webp, .svg, .gif or .mp4"),
         (("show", "car", "--steps", "0"), "--steps 1 to 1000000"),
         (("show", "car", "--agent", "perfect"), "car has no perfect player"),
         (("play", "car"), "cannot be played in the terminal"),
         (("new", "Hex Game"), "cannot name a game"),
+        (("new", "ünï"), "cannot name a game"),
         (("new", "car"), "there is a game car already"),
         (("bench", "pool", "--game", "chess"), 'unknown game "chess"'),
-        (("bench", "pool", "--rounds", "0"), "at least one round"),
+        (("bench", "pool", "--rounds", "0"), "--rounds must be at least 1, not 0"),
     ],
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(arguments, sentence):
@@ -117,24 +118,61 @@ def test_bench_prints_one_json_object(suite):
         assert "pool/tictactoe/threads=1" in [result["name"] for result in report["results"]]
 
 
-def test_a_new_game_passes_conformance_and_records_its_golden_game(tmp_path):
-    """Outside a source checkout: the package is imported from a folder that has no tests beside it."""
-    package = tmp_path / "installed"
-    package.mkdir()
-    (package / "ludus").symlink_to(pathlib.Path(games.__file__).resolve().parent.parent)
-    probe = (
-        "import sys; from ludus import scaffold; scaffold.source_checkout = lambda: None; from ludus.cli import main; "
-    )
-    env = {**os.environ, "LUDUS_GAMES": str(tmp_path / "mine")}
+def test_a_new_game_works_in_the_folder_of_its_author(tmp_path, monkeypatch):
+    """Every command finds it there, and nothing is written into the package."""
+    monkeypatch.delenv("LUDUS_GAMES", raising=False)
+    checkout = pathlib.Path(games.__file__).resolve().parent.parent.parent
+    before = sorted(path for place in ("ludus/games", "tests/golden") for path in (checkout / place).glob("*.*"))
 
-    def ludus(*arguments):
-        code = probe + f"sys.argv = ['ludus', *{arguments!r}]; main()"
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=tmp_path)
+    def ludus(*arguments, stdin=None):
+        answer = run(*arguments, stdin=stdin, cwd=tmp_path)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+        return answer.stdout
 
-    assert ludus("new", "hex").returncode == 0
-    assert (tmp_path / "mine" / "hex.py").exists()
-    assert "hex" in ludus("games").stdout
-    checked = ludus("check", "hex")
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    again = ludus("new", "hex")
+    ludus("new", "hex")
+    assert (tmp_path / "ludus_games" / "hex.py").is_file()
+    assert "\nhex " in ludus("games")
+    assert "FAIL" not in ludus("check", "hex")
+    assert ludus("golden", "hex") == "wrote ludus_games/hex.golden.txt\n"
+    assert ludus("golden", "hex", "--check") == "ludus_games/hex.golden.txt replays without a difference\n"
+    assert "pile 12 of 12" in ludus("show", "hex")
+    assert "seat 1 plays" in ludus("play", "hex", "--against", "random", stdin="add 1\nquit\n")
+    ludus("train", "hex", "--steps", "2000", "--evaluations", "1", "--games", "20", "--json")
+    assert (tmp_path / "runs" / "hex-0001").is_dir()
+    again = run("new", "hex", cwd=tmp_path)
     assert again.returncode == 2 and "there is a game hex already" in again.stderr
+    assert before == sorted(
+        path for place in ("ludus/games", "tests/golden") for path in (checkout / place).glob("*.*")
+    )
+
+
+def test_a_new_game_can_be_written_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.delenv("LUDUS_GAMES", raising=False)
+    answer = run("new", "hex", "--out", "mine", cwd=tmp_path)
+    assert answer.stdout.splitlines()[:2] == ["wrote mine/hex.py", "to let ludus find it, set LUDUS_GAMES=mine"]
+    refused = run("new", "chess", "--out", "mine/chess.py", cwd=tmp_path)
+    assert refused.returncode == 2 and "is a file; give the folder for chess.py" in refused.stderr
+
+
+def test_a_changed_rule_is_noticed_by_the_golden_game(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
+    assert run("new", "hex").returncode == 0
+    missing = run("golden", "hex", "--check")
+    assert missing.returncode == 2 and "yet; record it with: ludus golden hex" in missing.stderr
+    assert run("golden", "hex").returncode == 0
+    path = tmp_path / "hex.golden.txt"
+    path.write_text(path.read_text().replace("OVER after", "CUT after"))
+    changed = run("golden", "hex", "--check")
+    assert changed.returncode == 1 and 'was "CUT after' in changed.stdout
+
+
+def test_a_broken_game_is_listed_beside_the_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
+    (tmp_path / "broken.py").write_text("SPEC = 1 +\n")
+    (tmp_path / "ünï.py").write_text("")
+    answer = run("games")
+    assert answer.returncode == 0 and "\ntictactoe " in answer.stdout
+    assert f"\nbroken       ERROR: {tmp_path / 'broken.py'}:1: SyntaxError: invalid syntax\n" in answer.stdout
+    assert '\nünï          ERROR: "ünï" cannot name a game; begin with a letter' in answer.stdout
+    facts = {game["name"]: game for game in json.loads(run("games", "--json").stdout)["games"]}
+    assert set(facts["broken"]) == {"name", "error"} and facts["tictactoe"]["seats"] == 2

@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -9,36 +10,48 @@ import ludus
 
 ROOT = pathlib.Path(ludus.__file__).parent
 LAYERS = (
-    ("types", "hardware"),
-    ("words", "statistics", "sinks", "checkpoint", "ratings"),
-    ("games", "pictures", "schedules", "replay"),
-    ("pool", "plots"),
-    ("devices",),
-    ("bridges", "conformance", "heatmap"),
-    ("agents",),
-    ("algorithms", "scaffold", "show", "evaluate"),
-    ("balatro", "config", "duel", "runtimes", "golden", "inspection", "replays", "terminal", "window"),
-    ("train", "battle"),
-    ("runs",),
-    ("bench", "server", "studio"),
-    ("cli",),
+    "types", "files", "dsl", "discovery", "games", "pool", "rendering", "bridges", "games/tools", "agents",
+    "evaluation", "bridges/environments", "algorithms", "runtimes", "training", "server", "studio", "bench", "cli",
+)  # fmt: skip
+"""Each room may import the rooms before it, and nothing else. Rules of a game import the language alone; its tools, in
+`games/<game>/tools/`, may also use the pool and the bridges. Our games as environments of others seat agents as
+opponents, so these modules of the bridges stand above the agents."""
+ENVIRONMENTS = {"gymnasium", "seated_pool"}
+MOST_ROOMS = 16
+PLAIN_ROOMS = (
+    "dsl",
+    "discovery",
+    "games",
+    "pool",
+    "rendering",
+    "bridges",
+    "games/tools",
+    "agents",
+    "bridges/environments",
 )
-"""What stands in a layer may import what stands in a lower one, and nothing else."""
-RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+"""the rooms in which no module is imported by a path in a string"""
+MODULE_PATH = re.compile(r"ludus(\.\w+)+\.?")
+RANK = {room: rank for rank, room in enumerate(LAYERS)}
 HEAVY = ("numba", "jax", "rich", "PIL", "gymnasium", "pettingzoo", "tyro")
 
 
+def room_of(names: tuple[str, ...]) -> str:
+    """`pool` of ("pool", "kernel"), `games/tools` of ("games", "duel", "tools", "check")."""
+    if names[0] == "bridges" and names[1:2] and names[1] in ENVIRONMENTS:
+        return "bridges/environments"
+    return "games/tools" if names[0] == "games" and "tools" in names[2:3] else names[0]
+
+
 def parts() -> dict[str, list[pathlib.Path]]:
-    """The files of each part of the package, by its name: `pool` is pool.py or all below pool/."""
+    """The files of each room of the package, by its name: `pool` is pool.py or all below pool/."""
     found: dict[str, list[pathlib.Path]] = {}
     for path in ROOT.rglob("*.py"):
-        name = path.relative_to(ROOT).parts[0].removesuffix(".py")
-        found.setdefault(name, []).append(path)
+        found.setdefault(room_of(path.relative_to(ROOT).with_suffix("").parts), []).append(path)
     return {name: paths for name, paths in found.items() if name != "__init__"}
 
 
 def imported(path: pathlib.Path) -> set[str]:
-    """The parts of ludus that a file imports, also inside functions."""
+    """The rooms of ludus that a file imports, also inside functions."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -46,12 +59,17 @@ def imported(path: pathlib.Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively; write the whole name"
             names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {name.split(".")[1] for name in names if name.startswith("ludus.")} & set(parts())
+    return {room_of(tuple(name.split(".")[1:])) for name in names if name.startswith("ludus.")} & set(parts())
 
 
 def test_every_part_has_its_place():
     missing = set(parts()) - set(RANK)
     assert not missing, f"give {', '.join(sorted(missing))} a layer in LAYERS of {pathlib.Path(__file__).name}"
+
+
+def test_the_rooms_can_be_counted():
+    rooms = {path.name for path in ROOT.iterdir()} - {"__init__.py", "py.typed", "__pycache__"}
+    assert len(rooms) <= MOST_ROOMS, sorted(rooms)
 
 
 def test_imports_point_one_way():
@@ -65,10 +83,60 @@ def test_imports_point_one_way():
     assert not wrong
 
 
+def module_strings(source: str) -> list[str]:
+    """Texts that hold the path of a module, except names of entry-point groups, which are constants called GROUP."""
+    tree = ast.parse(source)
+    groups = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and [getattr(one, "id", "") for one in node.targets] == ["GROUP"]
+    }
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value for node in texts if id(node) not in groups and MODULE_PATH.fullmatch(node.value)]
+
+
+def test_no_module_path_hides_in_a_string():
+    files = {path: module_strings(path.read_text()) for room in PLAIN_ROOMS for path in parts()[room]}
+    assert not {str(path.relative_to(ROOT)): found for path, found in files.items() if found}
+
+
+def test_module_paths_in_strings_are_seen():
+    assert module_strings('load("ludus.agents.trained")') == ["ludus.agents.trained"]
+    assert module_strings('load(f"ludus.agents.players.{kind}")') == ["ludus.agents.players."]
+    assert not module_strings('GROUP = "ludus.games"\n"""See ludus.games."""\nprint("ludus games")')
+
+
+def pool_tests(source: str) -> list[int]:
+    """The lines that ask whether something is of a class of pools, by `isinstance`, `issubclass` or `match`."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        classes: list[ast.AST] = []
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            classes = [part for argument in node.args[1:] for part in ast.walk(argument)]
+        elif isinstance(node, ast.MatchClass):
+            classes = [node.cls]
+        names = [getattr(part, "id", getattr(part, "attr", "")) for part in classes]
+        found += [node.lineno for name in names if name.endswith(("Pool", "Discretize"))]
+    return found
+
+
+def test_only_the_pool_knows_classes_of_pools():
+    above = [path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "pool"]
+    asked = {str(path.relative_to(ROOT)): lines for path in above if (lines := pool_tests(path.read_text()))}
+    assert not asked, "ask for a capability of AnyPool instead: can_save, can_fork, compiled, ..."
+
+
+def test_tests_for_classes_of_pools_are_seen():
+    assert pool_tests("isinstance(pool, Pool)") == [1]
+    assert pool_tests("\nisinstance(pool, str | bridges.ForeignPool)") == [2]
+    assert pool_tests("match pool:\n    case Pool():\n        pass") == [2]
+    assert not pool_tests("isinstance(pool, str)\npool.compiled is None")
+
+
 def test_the_arrows_are_seen():
     """The reading of imports itself: it sees the ways this package writes them."""
-    assert imported(ROOT / "pool" / "__init__.py") >= {"types", "words", "games"}
-    assert "conformance" in imported(ROOT / "cli" / "playing.py")
+    assert imported(ROOT / "pool" / "__init__.py") >= {"types", "dsl", "games"}
+    assert "evaluation" in imported(ROOT / "cli" / "games.py")
 
 
 def test_import_ludus_is_light():

@@ -19,12 +19,15 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from ludus import agents, config, evaluate, pictures, plots, runs, show
-from ludus.agents import distributions
-from ludus.agents.deep import new_agent
-from ludus.agents.networks.arguments import MLPArgs
+from ludus import agents
+from ludus.agents.neural import distributions
+from ludus.agents.neural.agent import new_agent
+from ludus.agents.neural.networks.settings import MLPArgs
 from ludus.algorithms import losses, returns
 from ludus.bridges import open_pool
+from ludus.evaluation import scores, show
+from ludus.rendering import images, plots
+from ludus.training import config, runs
 
 SMALL = os.environ.get("LUDUS_TUTORIAL") == "small"
 ROWS, LENGTH, UPDATES, GAMES = (16, 16, 2, 4) if SMALL else (256, 128, 24, 32)
@@ -109,7 +112,7 @@ def update(params, memory, steps, decisions, key):
 # 5. The training loop: play, learn, and now and then a score. In earnest the car takes the middle of its Gaussian
 #    instead of a draw from it. Over a lap there are 20 points to earn, and a crash costs 5.
 def score(params):
-    return evaluate.score("car", replace(agent, greedy=True), params, GAMES, seed=7).interval
+    return scores.score("car", replace(agent, greedy=True), params, GAMES, seed=7).interval
 
 
 memory, curve = optimiser.init(params), [(0, *score(params))]
@@ -141,9 +144,9 @@ with tempfile.TemporaryDirectory() as out:
 
     # Roads that it has never seen, one drive each; a drive ends after 1000 steps, or with a crash.
     trained = agents.load(str(folder), "car")
-    drives = [evaluate.score(f"car(track={track})", trained, trained.params, 1, track) for track in range(1001, 1009)]
+    drives = [scores.score(f"car(track={track})", trained, trained.params, 1, track) for track in range(1001, 1009)]
     lapped = sum(drive.cut == 1 and drive.mean > 20.0 for drive in drives)
     print(f"{lapped} of {len(drives)} unseen roads lapped without a crash")
     assert SMALL or lapped >= 7, "FAIL: it crashes on unseen roads"
     drive = show.play("car(track=1001)", agent=str(folder), steps=20 if SMALL else 400)
-    pictures.save(pathlib.Path("car_driving.gif"), show.thinned(drive.frames), drive.frame, fps=20, scale=0.5)
+    images.save(pathlib.Path("car_driving.gif"), show.thinned(drive.frames), drive.frame, fps=20, scale=0.5)

@@ -33,24 +33,24 @@ DECK = [91939608] * 36 + [99000001] * 4  # the last one lies on top: four sparks
 
 def choose(duel, wanted: str) -> None:
     """Take the first option of a kind."""
-    from ludus.duel import golden
+    from ludus.games.duel.tools import recorded_duels
 
-    options = golden.options(duel)
+    options = recorded_duels.options(duel)
     duel.answer([next(number for number, option in enumerate(options) if option[0] == wanted)])
 
 
 def main() -> None:
-    from ludus.duel import golden
-    from ludus.duel.engine import Duel
+    from ludus.games.duel.tools import recorded_duels
+    from ludus.games.duel.tools.engine import Duel
 
     duel = Duel([(DECK, []), (DECK, [])])
     duel.begin()
-    assert not any(option[0] == "act" for option in golden.options(duel)), "nobody has a monster yet"
+    assert not any(option[0] == "act" for option in recorded_duels.options(duel)), "nobody has a monster yet"
     choose(duel, "ep")  # the first player does nothing
     choose(duel, "summon")  # the second one summons
     duel.answer([0])
     choose(duel, "ep")
-    offered = [option for option in golden.options(duel) if option[0] == "act"]
+    offered = [option for option in recorded_duels.options(duel) if option[0] == "act"]
     print(f"{SPARK.name}: {SPARK.effects[0].says}")
     print(f"offered {len(offered)} times, for there are four in the hand and a monster on the other side")
     choose(duel, "act")

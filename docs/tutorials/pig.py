@@ -9,7 +9,7 @@ is a module, and its name is the name of its file.
 """
 
 # 1. The words. Games import NumPy and these, nothing else.
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, draw, i16, random, record, rule, within
+from ludus.dsl import CUT, HEAD, OVER, Discrete, Spec, draw, i16, random, record, rule, within
 
 # 2. What everyone must know before playing: two seats, two actions, a bound on the length, the size of the picture.
 GOAL, LONGEST = 50, 400
@@ -112,8 +112,9 @@ def main() -> None:
     here = pathlib.Path(__file__).resolve().parent
     os.environ["LUDUS_GAMES"] = str(here)  # the folder where `ludus` looks for games of yours
 
-    from ludus import conformance, pictures
+    from ludus.evaluation import conformance
     from ludus.pool import Pool
+    from ludus.rendering import images
 
     pool = Pool("pig", rows=1024, seed=1)  # a thousand games at once
     decisions = pool.play_randomly(steps=1000)
@@ -128,7 +129,7 @@ def main() -> None:
     assert all(finding.passed for finding in findings)
 
     picture = pathlib.Path("pig.png")
-    pictures.save(picture, [pool.scene(row=0)], pool.spec.frame)
+    images.save(picture, [pool.scene(row=0)], pool.spec.frame)
     print(f"drew {picture}")
 
 

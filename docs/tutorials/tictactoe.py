@@ -11,13 +11,17 @@ import tempfile
 
 import numpy as np
 
-from ludus import agents, checkpoint, config, evaluate, plots, runs
+from ludus import agents
+from ludus.agents import checkpoint
 from ludus.agents.tabular import TabularAgent
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.forms import QLearning
 from ludus.bridges import open_pool
+from ludus.evaluation import scores
+from ludus.rendering import plots
 from ludus.runtimes import Job, open_source
-from ludus.train import train
+from ludus.training import config, runs
+from ludus.training.loop import train
 
 # 1. One update. A Q-table holds a number for every state and action: what the action is worth there. Q-learning moves
 #    it a little (the learning rate) towards what came of it: the reward, and the best that can follow.
@@ -48,7 +52,7 @@ perfect = agents.load("perfect", game)
 curve = []
 for progress in itertools.islice(train(agent, settings, learner, source), 50):
     players = [(agent, learner.table), (perfect, perfect.init(pool.spec, 0))]
-    result = evaluate.match(game, players, games=200, seed=1)
+    result = scores.match(game, players, games=200, seed=1)
     curve.append((progress.learner.steps, result.mean, result.interval.low, result.interval.high))
 source.close()
 steps, mean, low, high = np.array(curve).T
@@ -68,7 +72,7 @@ with tempfile.TemporaryDirectory() as out:
 
 # 5. Never losing to one opponent proves little. So the agent takes each seat, the opponent tries every legal move at
 #    every turn, and the agent plays each of its best moves: every line of play there is.
-proof = evaluate.exhaustive(game, trained, trained.params)
+proof = scores.exhaustive(game, trained, trained.params)
 for seat in proof.seats:
     print(f"seat {seat.seat}: {seat.positions:,} positions, {seat.lines:,} lines of play, worst result {seat.worst:g}")
 assert proof.exact and proof.worst == 0, "FAIL: some line of play beats it"

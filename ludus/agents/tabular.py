@@ -1,4 +1,4 @@
-"""The player that a table makes: the best known action, any legal one where the position was never seen."""
+"""The agent of a table: plays the best known action, or any legal one in unknown positions."""
 
 from __future__ import annotations
 
@@ -7,51 +7,49 @@ from typing import Any
 
 import numpy as np
 
-from ludus.agents.scripted import any_of
+from ludus.agents.protocol import Agent, Key, Memory
 from ludus.agents.table import ANY_LEGAL, Positions, Table, fingerprint, numbered, positions_of, slot_of
 from ludus.bridges import AnyPool
+from ludus.dsl import kernel
+from ludus.pool.actions import any_of
 from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
-from ludus.words import kernel
 
 
 @dataclass(frozen=True, eq=False)
-class TabularAgent:
+class TabularAgent(Agent):
     """Plays greedily by a table; its params are the table."""
 
     positions: Positions
     spec: Spec
     apart: bool = False
-    """each seat has a table of its own"""
+    """each seat has its own table"""
 
     @classmethod
     def of(cls, pool: AnyPool, tables: str = "shared") -> TabularAgent:
         """The agent for the games of a pool."""
         return cls(positions_of(pool.name, pool.observation), pool.spec, tables == "seat")
 
-    def init(self, spec: Spec, key: Any) -> Table:
+    def init(self, spec: Spec, key: Key) -> Table:
         """An empty table, with which it plays at random."""
         assert isinstance(spec.actions, Discrete)
         return Table(self.count, spec.actions.n)
 
     @property
     def count(self) -> int:
-        """How many rows its table has, 0 where positions are hashed."""
+        """The number of rows of its table, 0 if positions are hashed."""
         return self.positions.count * (self.spec.seats if self.apart else 1)
 
     def check(self, table: Table) -> None:
-        """Refuse the table of another game, or of seats that were told apart in another way."""
+        """Raise LudusError for the table of another game, or with another separation of seats."""
         if table.count != self.count:
             raise LudusError(
-                f"this table has {table.count:,} numbered positions and the game has {self.count:,}; take a checkpoint "
+                f"this table has {table.count:,} numbered positions but the game has {self.count:,}; use a checkpoint "
                 "of this game, with the settings that it was made with"
             )
 
-    def memory(self, rows: int) -> tuple[()]:
-        return ()
-
-    def act(self, params: Table, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+    def act(self, params: Table, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         values = self.values(params, step)
-        action = any_of(best_of(values), int(key))
+        action = any_of(best_of(values), key)
         value = np.zeros(step.reward.shape, np.float32)
         highest = values.max(axis=1)
         if self.spec.zero_sum:
@@ -65,18 +63,18 @@ class TabularAgent:
         return best_of(self.values(params, step))
 
     def values(self, params: Table, step: Step) -> Array:
-        """[N, A] what each action is worth to who is to act: -inf where it is illegal, 0 where nothing is known."""
+        """[N, A] the value of each action for the acting seat: -inf if illegal, 0 if unknown."""
         places = self.places(params, step)
         values = params.rows["values"][np.maximum(places, 0)].astype(np.float64)
         values[places < 0] = 0.0
-        # A row that was made ready in another way than this step's mask says is still read by this mask.
+        # An action that is legal in this step may be marked illegal in the row; then its value is unknown.
         values[(values < ANY_LEGAL) & step.mask] = 0.0
         return np.where(step.mask, values, -np.inf)
 
     def places(self, params: Table, step: Step) -> Array:
-        """[N] the rows of what is seen, -1 where it was never seen."""
+        """[N] the rows of the observations, -1 for unknown ones."""
         if params.hashed != (self.positions.count == 0):
-            raise LudusError("this table is not of this game; take a checkpoint of it")
+            raise LudusError("this table is for another game; use a checkpoint for this game")
         observations, codes = self.positions.new_observations(len(step.seat))
         for name, field in step.observation.items():
             observations[name] = field
@@ -88,7 +86,7 @@ class TabularAgent:
 
 
 def best_of(values: Array) -> Array:
-    """[N, A] the highest of each row, ties included."""
+    """[N, A] the maxima of each row, including ties."""
     return values == values.max(axis=1, keepdims=True)
 
 
@@ -110,7 +108,7 @@ def find_all(
 def enter_all(
     rows: Any, known: Any, index: Any, used: Any, codes: Any, lows: Any, weights: Any, count: Any, places: Any
 ) -> Any:
-    """Give every observation a row, new ones in the order in which they come."""
+    """Assign a row to every observation, new ones in order."""
     for i in range(len(codes)):
         if count == 0:
             key = fingerprint(codes, i, 0)

@@ -1,4 +1,4 @@
-"""Agents that were trained: a run's folder, or one of its checkpoints, as a player like any other."""
+"""Trained agents: the folder of a run, or one of its checkpoints, as a player."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ludus import checkpoint
+from ludus.agents import checkpoint
+from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.bridges import AnyPool, identity_of, open_pool
@@ -14,7 +15,7 @@ from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class Trained(Agent):
     """An agent that brings its parameters along."""
 
     agent: Any
@@ -22,23 +23,23 @@ class Trained:
     path: pathlib.Path
     manifest: checkpoint.Manifest
 
-    def init(self, spec: Spec, key: Any) -> Any:
+    def init(self, spec: Spec, key: Key) -> Params:
         return self.params
 
-    def memory(self, rows: int) -> Any:
+    def memory(self, rows: int) -> Memory:
         return self.agent.memory(rows)
 
-    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         return self.agent.act(params, memory, step, key)
 
     def choices(self, params: Any, step: Step) -> Array:
-        """[N, A] every action that it may choose."""
+        """[N, A] all actions that it may choose."""
         choices: Array = self.agent.choices(params, step)
         return choices
 
 
 def load(path: str | pathlib.Path, game: str | None = None) -> Trained:
-    """The newest checkpoint of a run, or the one given; for `game`, if that is another track of the same game."""
+    """The newest checkpoint of a run, or the given one; `game` may have other parameters than in training."""
     folder = newest_in(pathlib.Path(path))
     stored = checkpoint.load(folder)
     pool = open_pool(game or stored.manifest.game, 1, 0, threads=1)
@@ -51,32 +52,32 @@ def load(path: str | pathlib.Path, game: str | None = None) -> Trained:
 
 
 def newest_in(path: pathlib.Path) -> pathlib.Path:
-    """The checkpoint that a path means: itself, or the newest of the run in that folder."""
+    """The checkpoint at a path: itself, or the newest of the run in that folder."""
     if (path / checkpoint.MANIFEST).is_file():
         return path
     if not path.is_dir():
-        raise LudusError(f'there is no run "{path}"; ludus runs lists those that there are')
+        raise LudusError(f'there is no run "{path}"; ludus runs lists all runs')
     newest = checkpoint.newest(path / "checkpoints") or checkpoint.newest(path)
     if newest is None:
-        raise LudusError(f'"{path}" holds no checkpoint yet; let ludus train --resume "{path}" go on')
+        raise LudusError(f'"{path}" has no checkpoint yet; continue it with: ludus train --resume "{path}"')
     return newest
 
 
 def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
-    """The agent and the parameters of a checkpoint; the agent as it plays in earnest."""
+    """The agent and the parameters of a checkpoint, for evaluation (greedy)."""
     kind = str(stored.manifest.agent["kind"])
     if kind not in RESTORERS:
         raise LudusError(
-            f'this checkpoint holds an agent of the kind "{kind}"; this version of ludus knows {", ".join(RESTORERS)}'
+            f'unknown kind of agent "{kind}" in this checkpoint; this version of ludus has {", ".join(RESTORERS)}'
         )
     return RESTORERS[kind](stored, pool)
 
 
 def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
-    from ludus import devices
+    from ludus.agents.neural import devices
 
     devices.start()
-    from ludus.agents import deep
+    from ludus.agents.neural import agent as deep
 
     agent = deep.agent_of(pool, stored.manifest.agent)
     params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
@@ -84,21 +85,21 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
 
 
 def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
-    from ludus import devices
+    from ludus.agents.neural import devices
 
     devices.start()
-    from ludus.agents import world_model
+    from ludus.agents.neural import world_model
 
     agent = world_model.agent_of(pool, stored.manifest.agent)
-    # In earnest the averaged parameters play; an exported agent has no others.
-    calm = {name: array for name, array in stored.arrays.get("params", {}).items() if name.startswith("calm/")}
-    params = checkpoint.unflatten({"calm": agent.init(pool.spec, 0)["calm"]}, calm)
-    return replace(agent, earnest=True), params
+    # Only the EMA parameters are used for evaluation; an exported agent has no others.
+    ema = {name: array for name, array in stored.arrays.get("params", {}).items() if name.startswith("ema/")}
+    params = checkpoint.unflatten({"ema": agent.init(pool.spec, 0)["ema"]}, ema)
+    return replace(agent, evaluating=True), params
 
 
 def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
     if not isinstance(pool.spec.actions, Discrete) or "params" not in stored.arrays:
-        raise LudusError("this checkpoint holds no table, though it says so; take another checkpoint")
+        raise LudusError("this checkpoint should contain a table but does not; use another checkpoint")
     agent = TabularAgent.of(pool, str(stored.manifest.agent.get("tables", "shared")))
     table = Table.from_state(stored.arrays["params"], pool.spec.actions.n, extra=())
     agent.check(table)

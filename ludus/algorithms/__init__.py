@@ -1,51 +1,83 @@
-"""How agents learn: one file a method, each with its equation.
+"""How agents learn. An algorithm is a frozen dataclass of settings with the methods of `protocol.Algorithm`.
 
-An algorithm is a dataclass of settings. Its `CRAFT` is the module that a run asks about it: `agent_for`, `begin`,
-`groups`, `resumed` and a few more, alike for all.
+It is found by name. `ALGORITHM` is the class in a package of this folder (`ppo`), and in a family of methods
+(`tabular`, `planning`) the class for all modules of its folder `methods`. Others add a module or a package in the
+folder `ludus_algorithms`, or through the entry-point group `ludus.algorithms`: with an `ALGORITHM` of its own, or
+without one a tabular method.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
+import pathlib
+import pkgutil
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
+from ludus import discovery
 from ludus.types import LudusError
 
-PLANNING = ("policy_iteration", "value_iteration")
-DEEP = {"ppo": ("ludus.algorithms.ppo", "PPO"), "world_model": ("ludus.algorithms.world_model", "WorldModelSettings")}
-"""where the settings of what learns with networks are found"""
+GROUP = "ludus.algorithms"
+HERE = pathlib.Path(__file__).parent
+TABULAR = "tabular"
+"""the family of methods of other authors that bring no class of their own"""
 
 
 def names() -> list[str]:
-    """Every algorithm that `ludus train` knows."""
-    from ludus.algorithms import tabular
-
-    return sorted([*tabular.names("method"), *PLANNING, *DEEP])
+    """The names of all algorithms."""
+    return sorted({*_homes(), *discovery.names(GROUP, None)})
 
 
 def settings_kind(name: str) -> Any:
-    """The dataclass with the settings of an algorithm."""
-    if name not in names():
+    """The class of an algorithm, whose fields are its settings."""
+    home = _homes().get(name)
+    if home is None and name in discovery.names(GROUP, None):
+        home = TABULAR
+        if hasattr(module := discovery.load(GROUP, None, name), "ALGORITHM"):
+            return module.ALGORITHM
+    if home is None:
         close = difflib.get_close_matches(name, names(), 1)
         hint = f'did you mean "{close[0]}"? ' if close else ""
         raise LudusError(f'unknown algorithm "{name}"; {hint}known are {", ".join(names())}')
-    if name in DEEP:
-        module, kind = DEEP[name]
-        return getattr(importlib.import_module(module), kind)
-    if name in PLANNING:
-        from ludus.algorithms.planning.settings import Planning
-
-        return Planning
-    from ludus.algorithms.tabular import Tabular
-
-    return Tabular
+    return importlib.import_module(f"{__name__}.{home}").ALGORITHM
 
 
-def craft_of(settings: Any) -> Any:
-    """The module that knows how runs of this algorithm are begun, kept and resumed."""
-    if settings.DEEP:
-        from ludus import devices
+def methods(family: str) -> list[str]:
+    """The names of the bundled methods of a family."""
+    return [name for name, home in _homes().items() if home == family and home != name]
 
-        devices.start()
-    return importlib.import_module(settings.CRAFT)
+
+def method_module(name: str) -> ModuleType:
+    """The module of one method of a family."""
+    home = _homes().get(name)
+    if home is None:
+        return discovery.load(GROUP, None, name)
+    return importlib.import_module(f"{__name__}.{home}.methods.{name}")
+
+
+def from_dict(values: Mapping[str, Any], where: str) -> Any:
+    """An algorithm from its settings as plain data: {"method": "ppo", "gamma": 0.99, …}."""
+    from ludus.algorithms.settings import nested
+
+    return nested(settings_kind(values["method"]), values, where)
+
+
+def family(name: str) -> str:
+    """The package that an algorithm is in: `tabular` of sarsa, `ppo` of ppo."""
+    return _homes().get(name, name)
+
+
+@functools.cache
+def _homes() -> dict[str, str]:
+    """The package of each algorithm by the algorithm's name."""
+    homes: dict[str, str] = {}
+    for package in pkgutil.iter_modules([str(HERE)]):
+        methods = HERE / package.name / "methods"
+        if methods.is_dir():
+            homes |= {method.name: package.name for method in pkgutil.iter_modules([str(methods)])}
+        elif package.ispkg:
+            homes[package.name] = package.name
+    return homes

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ludus import hardware
+from ludus.pool import hardware
 
 Tell = Callable[[str, int, int], None]
-"""hears what is measured now, how many parts are done and how many there are"""
+"""called with the name of the present measurement, the number of finished parts and their total"""
 
 
 class Result(NamedTuple):
@@ -26,7 +26,7 @@ def as_json(results: Iterable[Result]) -> dict[str, Any]:
 
 
 def median_rate(measure: Callable[[], float], rounds: int) -> float:
-    """The median of several rounds: neither the lucky one nor the one that was disturbed."""
+    """The median of several rounds, which is robust against outliers."""
     return statistics.median(measure() for _ in range(rounds))
 
 

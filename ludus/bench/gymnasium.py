@@ -1,4 +1,4 @@
-"""Our CartPole through Gymnasium's vector interface, beside Gymnasium's own in the same run."""
+"""Ludus' CartPole through Gymnasium's vector interface, compared with Gymnasium's own in the same run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUND_SECONDS = 0.4
 
 
 def suite(rounds: int, tell: Tell, environments: int = 64) -> Iterator[Result]:
-    """Steps/s of `environments` CartPoles with actions chosen beforehand, and the ratio."""
+    """Steps/s of `environments` CartPoles with precomputed actions, and the ratio."""
     import gymnasium
 
     import ludus.bridges.gymnasium  # noqa: F401  (registers ludus/…)

@@ -1,4 +1,4 @@
-"""How fast the default RNNAgent decides on a duel of cards: 160 of them, 24 actions, 32 past ones."""
+"""Decisions/s of the default RNNAgent on observations shaped like a duel: 160 cards, 24 actions, 32 past actions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from ludus.agents.networks.arguments import KNOWN_IDS, ModelArgs
-from ludus.agents.networks.duel import LAYOUT as DUEL_SHAPED
-from ludus.agents.networks.duel import category as category
-from ludus.agents.networks.duel import points as points
-from ludus.agents.networks.layout import Field, Layout, trimmed
+from ludus.agents.neural.networks.games.duel.layout import LAYOUT as DUEL_SHAPED
+from ludus.agents.neural.networks.games.duel.layout import category as category
+from ludus.agents.neural.networks.games.duel.layout import points as points
+from ludus.agents.neural.networks.layout import Field, Layout, trimmed
+from ludus.agents.neural.networks.settings import KNOWN_IDS, ModelArgs
 from ludus.bench import Result, Tell, median_rate
 from ludus.types import Array, Discrete
 
 ROWS = 8
 IN_PLAY = 40
-"""cards of a duel that has just begun, of both players"""
+"""number of cards of both players at the start of a duel"""
 ROUND_SECONDS = 1.0
 
 
 def random_duel(rows: int, cards: int, seed: int = 0) -> dict[str, Array]:
-    """Observations [rows, ...] with so many cards, eight actions and ten past ones; everything else is padding."""
+    """Observations [rows, ...] with `cards` cards, eight actions and ten past actions; the rest is padding."""
     return random_observation(DUEL_SHAPED, rows, {"cards_": cards, "actions_": 8, "h_actions_": 10}, seed)
 
 
 def random_observation(layout: Layout, rows: int, counts: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
-    """Observations [rows, ...] of a layout with ids, with so many real tokens in each of its padded sets."""
+    """Random observations [rows, ...] of a layout with ids; `counts` is the number of real tokens of each set."""
     dice = np.random.default_rng(seed)
     seen = {array.name: np.zeros((rows, *array.shape), array.dtype) for array in layout.shown}
     for part in layout.sets:
@@ -37,7 +37,7 @@ def random_observation(layout: Layout, rows: int, counts: Mapping[str, int], see
         tokens[..., part.padding] = dice.integers(1, 8, tokens.shape[:-1])
         ids = dice.integers(1, KNOWN_IDS + 1, tokens.shape[:-1])
         tokens[..., part.ids[0]], tokens[..., part.ids[1]] = ids // 256, ids % 256
-        if part.points >= 0:  # the first is about no card: to end a turn
+        if part.points >= 0:  # the first action refers to no card, like ending a turn
             about = tokens[:, 1:, part.points]
             about[:] = dice.integers(0, counts[layout.entities[0].name] + 1, about.shape)
     for field in layout.globals:
@@ -55,7 +55,7 @@ def _fill(dice: np.random.Generator, fields: tuple[Field, ...], columns: Array) 
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
-    """Eight observations at once: all places read, and only what is no padding."""
+    """Eight observations at once: with padding processed, and with padding skipped."""
     name = f"agent/rnn/inference/batch{ROWS}"
     tell(name, 0, 2)
     yield Result(name, measure(ModelArgs(), random_duel(ROWS, 160), rounds), "observations/s")
@@ -65,7 +65,7 @@ def suite(rounds: int, tell: Tell) -> Iterator[Result]:
 
 
 def measure(args: ModelArgs, observation: Mapping[str, Array], rounds: int) -> float:
-    """Observations/s, each decided with the memory of the one before."""
+    """Observations/s, each decision with the memory of the previous one."""
     decide, memory = compiled(args)
     seats: Array = np.zeros(ROWS, np.int32)
 
@@ -83,14 +83,14 @@ def measure(args: ModelArgs, observation: Mapping[str, Array], rounds: int) -> f
 
 
 def compiled(args: ModelArgs) -> tuple[Callable[..., Any], Any]:
-    """A decision of a fresh network as one compiled function, and its first memory.
+    """A decision of an untrained network as one compiled function, and its initial memory.
 
-    Ids are folded once, as for all decisions between two versions of the parameters.
+    Id embeddings are folded once, as for all decisions with the same parameters.
     """
     import jax
 
-    from ludus.agents.networks import new_variables
-    from ludus.agents.networks.recurrent import RNNAgent, folded
+    from ludus.agents.neural.networks import new_variables
+    from ludus.agents.neural.networks.recurrent import RNNAgent, folded
 
     network = RNNAgent(DUEL_SHAPED, args, 1, Discrete(24), seats=2)
     variables = folded(network, new_variables(network, jax.random.key(0)))

@@ -1,4 +1,4 @@
-"""How long the perfect Connect Four player thinks: all its exact scores at ply 12, where its opening book ends."""
+"""Time per position of the perfect Connect Four player at ply 12, where its opening book ends."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ludus.agents.perfect.connect4 import stones_of
-from ludus.agents.perfect.connect4_solver import best_moves, forget, solve
+from ludus.agents.players.perfect.connect4 import stones_of
+from ludus.agents.players.perfect.connect4_solver import best_moves, forget, solve
 from ludus.bench import Result, Tell
 from ludus.pool import Pool
 from ludus.types import Array
@@ -17,7 +17,7 @@ PLY = 12
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
-    """A hundred random positions a round, each solved with nothing remembered from the one before."""
+    """A hundred random positions per round, each solved with an empty transposition table."""
     positions = random_positions(100 * rounds)
     asked: dict[str, Callable[[int, int], object]] = {"solve": solve, "best_moves": best_moves}
     for done, (name, answer) in enumerate(asked.items()):
@@ -33,7 +33,7 @@ def suite(rounds: int, tell: Tell) -> Iterator[Result]:
 
 
 def random_positions(count: int) -> list[tuple[int, int]]:
-    """Positions after twelve random moves of which none won."""
+    """Positions after twelve random moves, none of which won."""
     found: list[tuple[int, int]] = []
     for seed in range(1000):
         pool = Pool("connect4", 1024, seed, threads=1)

@@ -1,6 +1,6 @@
-"""How fast the pool steps a game: random legal play, observations and masks written.
+"""Steps/s of the pool: random legal play, including writing observations and masks.
 
-A step counts only if somebody decided something in it; the steps that open new games are done but not counted.
+Only steps with a decision are counted; steps that open new games take time but are not counted.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ROUND_SECONDS = 0.4
 
 
 def suite(name: str | None, rows: int, rounds: int, tell: Tell) -> Iterator[Result]:
-    """Every game, or the one named: on one thread, on all cores, the ratio, and through `Pool.advance`."""
-    chosen = [name] if name else games.names()
+    """All bundled games or the given one: on one thread, on all cores, their ratio, and through `Pool.advance`."""
+    chosen = [name] if name else games.bundled()
     for done, game in enumerate(chosen):
         tell(f"pool/{game}", done, len(chosen))
         yield from measure(game, rows, rounds)
@@ -31,9 +31,9 @@ def suite(name: str | None, rows: int, rounds: int, tell: Tell) -> Iterator[Resu
 
 
 def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
-    """One and several threads take turns, so that a disturbance hits both; a foreign game has neither."""
+    """Measure one and several threads in turn, so that disturbances affect both; games of bridges have no threads."""
     pools = {threads: open_pool(name, rows, 1, threads) for threads in sorted({1, available_cores()})}
-    natives = {threads: pool for threads, pool in pools.items() if isinstance(pool, Pool)}
+    natives = {threads: pool.compiled for threads, pool in pools.items() if pool.compiled is not None}
     if natives:
         yield from _fused(name, natives, rounds)
     for threads, pool in pools.items() if natives else list(pools.items())[:1]:
@@ -43,7 +43,7 @@ def measure(name: str, rows: int, rounds: int) -> Iterator[Result]:
 
 
 def variants(name: str, rows: int, rounds: int) -> Iterator[Result]:
-    """Random play of what the game calls its VARIANTS, and play that is driven by its greedy player."""
+    """Random play of the VARIANTS of a game, and play by its greedy player."""
     rules = games.load(name).rules
     for variant in getattr(rules, "VARIANTS", ()):
         pool = Pool(variant, rows, 1)
@@ -58,7 +58,7 @@ def variants(name: str, rows: int, rounds: int) -> Iterator[Result]:
 
 
 def _driven_rate(name: str, rows: int) -> float:
-    """Decisions/s, thinking included."""
+    """Decisions/s, including the time of the player."""
     pool = Pool(name, rows, 1)
     player, spent, decisions = agents.load("greedy", name).at(pool), 0.0, 0  # type: ignore[attr-defined]
     player.act((), (), pool.step, 0)
@@ -73,7 +73,7 @@ def _driven_rate(name: str, rows: int) -> float:
 
 
 def _fused(name: str, pools: dict[int, Pool], rounds: int) -> Iterator[Result]:
-    """Random play inside the compiled loop, and what a second thread brings."""
+    """Random play inside the compiled loop, and the speed-up by threads."""
     steps = {threads: _steps_for(pool) for threads, pool in pools.items()}
     rates: dict[int, list[float]] = {threads: [] for threads in pools}
     for _ in range(rounds):
@@ -87,7 +87,7 @@ def _fused(name: str, pools: dict[int, Pool], rounds: int) -> Iterator[Result]:
 
 
 def _steps_for(pool: Pool) -> int:
-    """How many steps fill a round; the first ones warm caches and spread the games out."""
+    """The number of steps that fill a round; 50 steps before warm caches and desynchronize the games."""
     pool.play_randomly(50)
     start = time.perf_counter()
     pool.play_randomly(50)
@@ -101,7 +101,7 @@ def _rate(pool: Pool, steps: int) -> float:
 
 
 def _advance_rate(pool: AnyPool) -> float:
-    """Steps/s through the Python interface: actions checked, fresh arrays handed over; choosing them is not timed."""
+    """Steps/s through the Python interface, with checks and new arrays; choosing the actions is not timed."""
     spent, decisions, seed = 0.0, 0, 0
     while spent < ROUND_SECONDS:
         actions = random_actions(np.random.default_rng(seed), pool.spec, pool.step.mask)

@@ -1,4 +1,4 @@
-"""How long a person waits: the import, and the first step of a game, compiled for it or found in the cache."""
+"""Start-up time: the import, and the first step of a game, with and without the compile cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_STEP = "from ludus.pool import Pool; pool = Pool({name!r}, 16); pool.advan
 
 def suite(name: str | None, rounds: int, tell: Tell) -> Iterator[Result]:
     scripts = {"startup/python": "pass", "startup/import": "import ludus"}
-    for game in [name] if name else games.names():
+    for game in [name] if name else games.bundled():
         scripts[f"startup/first_step/{game}"] = FIRST_STEP.format(name=game)
     with tempfile.TemporaryDirectory(prefix="ludus-bench-") as cache:
         for done, (what, script) in enumerate(scripts.items()):
@@ -30,7 +30,7 @@ def suite(name: str | None, rounds: int, tell: Tell) -> Iterator[Result]:
 
 
 def seconds(code: str, cache: str) -> float:
-    """From the start of a Python process to its end, with compiled games in a folder of their own."""
+    """Duration of a Python process with its own compile cache."""
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "LUDUS_CACHE": cache})
     return time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Tabular learning: how fast, how many times the plain form, how near the best play, how soon tic-tac-toe is solved."""
+"""Tabular learning: updates/s, speed-up over plain Python, distance from optimal play, time to solve tic-tac-toe."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ludus import config, evaluate
 from ludus.agents.tabular import TabularAgent
 from ludus.algorithms.planning import dynamics_of, value_iteration
 from ludus.algorithms.tabular import Tabular
+from ludus.algorithms.tabular.checkpoints import Learner
 from ludus.algorithms.tabular.forms import bigtable_rate
 from ludus.bench import Result, Tell, median_rate
 from ludus.bridges import open_pool
-from ludus.evaluate.planned import nearness, step_of
+from ludus.evaluation import scores
+from ludus.evaluation.optimality import nearness, step_of
 from ludus.runtimes import Job, open_source
-from ludus.train import train
+from ludus.training import config
+from ludus.training.loop import train
 from ludus.types import Discrete, LudusError
 
 PLAIN = Tabular(learning_rate="0.1", exploration="0.2")
@@ -28,11 +30,11 @@ FROZEN_LAKE, TAXI = "gymnasium:FrozenLake-v1(map_name=8x8)", "gymnasium:Taxi-v4"
 LEARNED = {"taxi": TAXI, "cliffwalking": "gymnasium:CliffWalking-v1", "frozenlake": FROZEN_LAKE}
 STEPPED = f"{FROZEN_LAKE[:-1]}, compiled=false)"
 CHUNK, CHUNKS = 2**20, 12
-"""updates between merges, and merges in a round"""
+"""updates between merges, and merges per round"""
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
-    """Everything, part by part."""
+    """All parts."""
     parts: list[Callable[[int], Iterator[Result]]]
     parts = [threads, compiled, bigtable, python_ratio, processes, forms, solved, optimum]
     for number, part in enumerate(parts):
@@ -41,7 +43,7 @@ def suite(rounds: int, tell: Tell) -> Iterator[Result]:
 
 
 def threads(rounds: int) -> Iterator[Result]:
-    """Updates/s of tic-tac-toe by self-play, and what a second thread adds; the two take turns in being measured."""
+    """Updates/s of tic-tac-toe by self-play with one and two threads, measured in turn."""
     rates: dict[int, list[float]] = {1: [], 2: []}
     for _, workers in itertools.product(range(rounds), rates):
         rates[workers].append(learning_rate("tictactoe", workers))
@@ -61,12 +63,11 @@ def compiled(rounds: int) -> Iterator[Result]:
 def learning_rate(
     game: str, workers: int, rows: int = 16, runtime: str = "threads", chunk: int = CHUNK, chunks: int = CHUNKS
 ) -> float:
-    """Updates per second of wall time, merges included, after a chunk to warm up."""
+    """Updates per second of wall time, including merges, after one chunk to warm up."""
     job = Job(game, rows, 1, chunk // rows, workers, PLAIN)
-    source = open_source("single" if workers == 1 else runtime, job)
+    source = open_source("local" if workers == 1 else runtime, job)
     try:
-        learner = PLAIN.start(_empty_table(game))
-        progress = train(None, PLAIN, learner, source)
+        progress = train(None, PLAIN, Learner(_empty_table(game), 0, 0), source)  # type: ignore[misc]
         before = next(progress).learner.steps
         start = time.perf_counter()
         after = max(step.learner.steps for step in itertools.islice(progress, chunks))
@@ -76,20 +77,20 @@ def learning_rate(
 
 
 def bigtable(rounds: int) -> Iterator[Result]:
-    """Random updates of a table that fits no cache: 10 million positions, 9 actions."""
+    """Random updates of a table larger than the CPU caches: 10 million positions, 9 actions."""
     yield Result("tabular/bigtable", median_rate(bigtable_rate, min(rounds, 3)), "updates/s")
 
 
 def python_ratio(rounds: int) -> Iterator[Result]:
-    """A game that Python steps: with learning, and with random actions alone."""
+    """A game stepped in Python: with learning, compared with random actions only."""
     game, steps, rows = STEPPED, 200, 64
     ratios, learning = [], 0.0
     for _ in range(rounds):
         random = _seconds(functools.partial(_play_randomly, open_pool(game, rows, 1), steps))
-        worker = Job(game, rows, 1, steps, 1, PLAIN).worker(0)
+        worker = _worker(Job(game, rows, 1, steps, 1, PLAIN))
         table = worker.new_table()
-        worker.work(table, 5)
-        spent = _seconds(functools.partial(worker.work, table, steps))
+        worker.learn(table, 5)
+        spent = _seconds(functools.partial(worker.learn, table, steps))
         worker.close()
         ratios.append(random / spent)
         learning = steps * rows / spent
@@ -98,7 +99,7 @@ def python_ratio(rounds: int) -> Iterator[Result]:
 
 
 def processes(rounds: int) -> Iterator[Result]:
-    """What a second process adds where Python steps the games; the two take turns in being measured."""
+    """A game stepped in Python with one and two processes, measured in turn."""
     rates: dict[int, list[float]] = {1: [], 2: []}
     for _, workers in itertools.product(range(rounds), rates):
         rates[workers].append(learning_rate(STEPPED, workers, 64, "processes", chunk=2**14, chunks=4))
@@ -108,7 +109,7 @@ def processes(rounds: int) -> Iterator[Result]:
 
 
 def forms(rounds: int) -> Iterator[Result]:
-    """The same self-play in plain Python, in NumPy and compiled: one game at a time, and 64."""
+    """The same self-play in plain Python, in NumPy and compiled, with 1 and 64 rows."""
     for rows, suffix in ((1, ""), (64, "/rows=64")):
         rates = {}
         for form, steps in (("list", 6_000), ("numpy", 6_000), ("compiled", 4_000_000)):
@@ -118,38 +119,38 @@ def forms(rounds: int) -> Iterator[Result]:
 
 
 def _form_rate(form: Any, steps: int, rows: int) -> float:
-    worker = Job("tictactoe", rows, 1, steps, 1, Tabular(form=form, exploration="0.2")).worker(0)
+    worker = _worker(Job("tictactoe", rows, 1, steps, 1, Tabular(form=form, exploration="0.2")))
     table = worker.new_table()
-    worker.work(table, 20)
+    worker.learn(table, 20)
     start = time.perf_counter()
-    tally = worker.work(table, steps)
+    tally = worker.learn(table, steps)
     spent = time.perf_counter() - start
     worker.close()
     return float(tally[2] / spent)
 
 
 def solved(rounds: int) -> Iterator[Result]:
-    """Seconds from an empty table to one that no line of play beats, the proof included; and its worst result."""
+    """Seconds from an empty table to one that never loses, including the proof; and its worst result."""
     times, worst = [], []
     for seed in range(rounds):
         start = time.perf_counter()
-        table, agent = _trained("tictactoe", 1_000_000, "single", seed)
-        worst.append(evaluate.exhaustive("tictactoe", agent, table).worst)
+        table, agent = _trained("tictactoe", 1_000_000, "local", seed)
+        worst.append(scores.exhaustive("tictactoe", agent, table).worst)
         times.append(time.perf_counter() - start)
     yield Result("tabular/tictactoe/solved", float(np.median(times)), "s")
     yield Result("tabular/tictactoe/worst", min(worst), "return")
     table, agent = _trained("tictactoe", 10_000_000, "threads", 0)
-    yield Result("tabular/tictactoe/threads=2/worst", evaluate.exhaustive("tictactoe", agent, table).worst, "return")
+    yield Result("tabular/tictactoe/threads=2/worst", scores.exhaustive("tictactoe", agent, table).worst, "return")
 
 
 def optimum(rounds: int) -> Iterator[Result]:
-    """The greedy policy of the preset against value iteration's, by exact expected returns within the time limit."""
+    """Exact expected return within the horizon of the preset's greedy policy, compared with value iteration's."""
     for name, game in LEARNED.items():
         run = config.resolve(game)
         pool = open_pool(game, 1, 0, threads=1)
         dynamics = dynamics_of(pool)
         plan = value_iteration(dynamics, run.settings.discount)
-        table, agent = _trained(game, run.steps, "single", run.seed, run.settings)
+        table, agent = _trained(game, run.steps, "local", run.seed, run.settings)
         near = nearness(dynamics, agent.choices(table, step_of(dynamics)), plan.policy, pool.spec.horizon or 200)
         pool.close()
         yield Result(f"tabular/{name}/return", near.policy, "return")
@@ -166,8 +167,8 @@ def _trained(
     source, chunks = open_source(runtime, job), math.ceil(steps / (job.steps * job.rows * workers))
     pool = open_pool(game, 1, 0, threads=1)
     try:
-        learner = settings.start(_empty_table(game))
-        for _ in itertools.islice(train(None, settings, learner, source), chunks):
+        learner = Learner(_empty_table(game), 0, 0)
+        for _ in itertools.islice(train(None, settings, learner, source), chunks):  # type: ignore[misc]
             pass
         return learner.table, TabularAgent.of(pool)
     finally:
@@ -175,10 +176,15 @@ def _trained(
         pool.close()
 
 
+def _worker(job: Job) -> Any:
+    """A tabular worker, which can also learn into a given table."""
+    return job.worker(0)
+
+
 def _empty_table(game: str) -> Any:
     pool = open_pool(game, 1, 0, threads=1)
     if not isinstance(pool.spec.actions, Discrete):
-        raise LudusError(f"{game} has no numbered actions")
+        raise LudusError(f"{game} has continuous actions; tabular learning needs discrete ones")
     table = PLAIN.new_table(TabularAgent.of(pool).positions, pool.spec.actions.n, pool.spec.seats)
     pool.close()
     return table

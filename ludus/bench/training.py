@@ -1,10 +1,11 @@
-"""Deep learning: how fast, how soon, in how much memory, and what is learned by the presets.
+"""Deep learning: steps/s, time to the first update, memory, and results of the presets.
 
-Rates and memory are measured in processes of their own, which nothing before has warmed up or filled.
+Rates and memory are measured in separate processes, so that earlier parts do not affect them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -17,31 +18,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import agents, config, evaluate
-from ludus.algorithms import craft_of
+from ludus import agents
 from ludus.bench import Result, Tell, inference, world_model
 from ludus.bridges import open_pool
-from ludus.runs import settle
-from ludus.runs.keeping import fresh, job_of
-from ludus.runtimes import open_source
-from ludus.train import train
+from ludus.evaluation import scores as evaluate
+from ludus.training import config
+from ludus.training.loop import train
+from ludus.training.opened import open_run
+from ludus.training.resume import new_learner
 from ludus.types import LudusError
 
 PLAIN: dict[str, Any] = {"learning_rate": "0.0003", "entropy": "0.01", "pieces": 4, "kl_stop": 0.0}
-"""2x64 tanh, 4 epochs x 4 minibatches, 512 x 128, none of them left out: the settings that peers are compared with"""
+"""2x64 tanh, 4 epochs x 4 minibatches, 512 x 128, no early stop: the settings for comparisons with other libraries"""
 UPDATES = 24
-"""of a round of measuring a rate"""
+"""updates per round when a rate is measured"""
 SEEDS = range(5)
 TRACKS = range(1001, 1009)
 STEPPED = {"stepped": "gymnasium:CartPole-v1", "slowly_stepped": "gymnasium:MountainCar-v0"}
-"""games that Python steps, row by row; while the second does so, a learner has little to do"""
+"""games stepped in Python, row by row; the second is so slow that the learner mostly waits"""
 MEMORIES = ("lstm", "gru", "rwkv", "transformer", "none")
 
 Part = Callable[[int], Iterator[Result]]
 
 
 class Learned(NamedTuple):
-    """What came out of a run."""
+    """The result of a run."""
 
     player: Any
     params: Any
@@ -50,17 +51,17 @@ class Learned(NamedTuple):
 
 
 def suite(only: Sequence[str], rounds: int, tell: Tell) -> Iterator[Result]:
-    """Every part whose name begins with one of `only`, or all."""
+    """All parts, or those whose names start with one of `only`."""
     chosen = {name: part for name, part in PARTS.items() if not only or any(name.startswith(word) for word in only)}
     if not chosen:
-        raise LudusError(f"nothing to measure is called {', '.join(only)}; there are {', '.join(PARTS)}")
+        raise LudusError(f"no part of the benchmark starts with {', '.join(only)}; the parts are {', '.join(PARTS)}")
     for number, (name, part) in enumerate(chosen.items()):
         tell(f"train/{name}", number, len(chosen))
         yield from part(rounds)
 
 
 def cartpole(rounds: int) -> Iterator[Result]:
-    """Steps/s, learning included, and the peak memory of that run."""
+    """Steps/s including learning, and the peak memory of that run."""
     apart("first", "cartpole")  # fills the caches
     rates = [apart("rate", "cartpole", "threads") for _ in range(rounds)]
     yield Result("train/cartpole/ppo", float(np.median([found["rate"] for found in rates])), "steps/s")
@@ -68,7 +69,7 @@ def cartpole(rounds: int) -> Iterator[Result]:
 
 
 def first_update(rounds: int) -> Iterator[Result]:
-    """Seconds from the start of a process to its first finished update, with nothing compiled and with everything."""
+    """Seconds from the start of a process to its first update, with an empty and with a full compile cache."""
     cold = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as cache:
@@ -80,7 +81,7 @@ def first_update(rounds: int) -> Iterator[Result]:
 
 
 def solved(rounds: int) -> Iterator[Result]:
-    """CartPole by its preset: the mean return over 100 games, and the seconds of training, of five seeds."""
+    """CartPole with its preset and five seeds: mean return over 100 games, and training time."""
     scores, seconds = [], []
     for seed in SEEDS:
         learned = learn(dataclasses.replace(config.resolve("cartpole", "ppo"), seed=seed))
@@ -92,7 +93,7 @@ def solved(rounds: int) -> Iterator[Result]:
 
 
 def car(rounds: int) -> Iterator[Result]:
-    """Unseen tracks that are driven to the horizon, for laps on end, without a crash."""
+    """Number of unseen tracks driven for several laps, until the horizon, without a crash."""
     learned = learn(config.resolve("car", "ppo"))
     scores = [evaluate.score(f"car(track={track})", learned.player, learned.params, 1, track) for track in TRACKS]
     lapped = [score.cut == 1 and score.interval.estimate > 20.0 for score in scores]
@@ -102,7 +103,7 @@ def car(rounds: int) -> Iterator[Result]:
 
 
 def tictactoe(rounds: int) -> Iterator[Result]:
-    """Games lost to the perfect player, and the worst line of all."""
+    """Games lost to the perfect player, and the worst result over all lines of play."""
     learned = learn(config.resolve("tictactoe", "ppo"))
     yield Result("train/tictactoe/lost", float(match("tictactoe", learned, "perfect", 1000).losses), "of 1000 games")
     worst = evaluate.exhaustive("tictactoe", learned.player, learned.params).worst
@@ -111,7 +112,7 @@ def tictactoe(rounds: int) -> Iterator[Result]:
 
 
 def connect4(rounds: int) -> Iterator[Result]:
-    """Games won, draws half, against random play and against search."""
+    """Percentage of points (a draw is half a point) against random play and against search."""
     learned = learn(config.resolve("connect4", "ppo"))
     for against, games in (("random", 1000), ("mcts(200)", 200)):
         rate = match("connect4", learned, against, games).rate
@@ -120,7 +121,7 @@ def connect4(rounds: int) -> Iterator[Result]:
 
 
 def recall(rounds: int) -> Iterator[Result]:
-    """Answers that are right, thirty steps after the cue, by kind of memory."""
+    """Percentage of correct answers, thirty steps after the cue, for each kind of memory."""
     for memory in MEMORIES:
         run = config.resolve("recall", "ppo")
         model = dataclasses.replace(run.settings.model, rnn_type=memory)
@@ -130,7 +131,7 @@ def recall(rounds: int) -> Iterator[Result]:
 
 
 def lair(rounds: int) -> Iterator[Result]:
-    """Treasures found, with rewards for what is new and without."""
+    """Percentage of games in which the treasure is found, with and without novelty rewards."""
     run = config.resolve("lair", "ppo")
     for name, novelty in (("rnd", run.settings.novelty), ("ppo", 0.0)):
         learned = learn(dataclasses.replace(run, settings=dataclasses.replace(run.settings, novelty=novelty)))
@@ -140,7 +141,7 @@ def lair(rounds: int) -> Iterator[Result]:
 
 
 def balatro(rounds: int) -> Iterator[Result]:
-    """Balatro by its preset: how often ante 1 is cleared, the mean ante, wins; decisions/s with learning."""
+    """Balatro with its preset: how often ante 1 is cleared, mean ante, wins; decisions/s including learning."""
     learned = learn(config.resolve("balatro", "ppo"))
     score = evaluate.score("balatro", learned.player, learned.params, 1000, 1)
     yield Result("train/balatro/ante_1_cleared", 100.0 * score.measures["ante 1 cleared"].estimate, "%")
@@ -152,7 +153,7 @@ def balatro(rounds: int) -> Iterator[Result]:
 
 
 def duel(rounds: int) -> Iterator[Result]:
-    """The duel by its preset: duels won against the players that come with it; decisions/s with learning."""
+    """The duel with its preset: win rates against its built-in players; decisions/s including learning."""
     learned = learn(config.resolve("duel", "ppo"))
     for against in ("first", "random", "greedy"):
         yield Result(f"train/duel/{against}", 100.0 * match("duel", learned, against, 1000).rate.estimate, "%")
@@ -161,7 +162,7 @@ def duel(rounds: int) -> Iterator[Result]:
 
 
 def threads(rounds: int) -> Iterator[Result]:
-    """What actors in threads gain over a plain loop, the two by turns; their overlap and age."""
+    """Speed of actors in threads compared with a plain loop, measured in turn; their overlap and age."""
     for name, game in {"cartpole": "cartpole", **STEPPED}.items():
         found: dict[str, list[Any]] = {"threads": [], "local": []}
         for _ in range(rounds):
@@ -187,23 +188,17 @@ PARTS: dict[str, Part] = {
 
 
 def learn(run: config.Run[Any], updates: int = 0) -> Learned:
-    """Carry out a run without leaving anything on disk; the clock stands still before its first step."""
-    run = settle(run)
-    craft = craft_of(run.settings)
-    pool = open_pool(run.game, 1, run.seed, threads=1)
-    agent = craft.agent_for(run.settings, pool)
-    source = open_source(run.runtime, job_of(run))
+    """Train without writing to disk; time is measured from the first step."""
     metrics: list[dict[str, float]] = []
-    begun = time.perf_counter()
-    try:
-        for progress in train(agent, run.settings, fresh(run, agent).learner, source):
+    with contextlib.closing(open_run(run)) as opened:
+        run, settings = opened.run, opened.run.settings
+        learner, begun = new_learner(opened), time.perf_counter()
+        for progress in train(opened.agent, settings, learner, opened.source, opened.ahead.update):
             metrics.append(progress.metrics | {"age": float(progress.age), "seconds": time.perf_counter() - begun})
             if progress.learner.steps >= run.steps or len(metrics) == updates:
                 break
-    finally:
-        source.close()
-        pool.close()
-    return Learned(craft.player(agent), progress.learner.params, metrics[-1]["seconds"], metrics)
+    player = settings.evaluation_agent(opened.agent)
+    return Learned(player, progress.learner.params, metrics[-1]["seconds"], metrics)
 
 
 def match(game: str, learned: Learned, against: str, games: int) -> evaluate.Match:
@@ -215,7 +210,7 @@ def match(game: str, learned: Learned, against: str, games: int) -> evaluate.Mat
 
 
 def plain(game: str, runtime: Any) -> config.Run[Any]:
-    """A run with the settings that peers are compared with; games that Python steps are fewer."""
+    """A run with the settings for comparisons; games stepped in Python get fewer rows."""
     run = config.resolve("cartpole", "ppo")
     settings = dataclasses.replace(run.settings, **PLAIN)
     if game != "cartpole":
@@ -226,19 +221,19 @@ def plain(game: str, runtime: Any) -> config.Run[Any]:
 
 
 def apart(what: str, *words: str, cache: str | None = None) -> dict[str, float]:
-    """Measure in a process of its own; it is told when it was started."""
+    """Measure in a separate process, which gets its start time as an argument."""
     environment = os.environ | ({"LUDUS_CACHE": cache} if cache else {})
     command = [sys.executable, "-m", "ludus.bench.training", what, repr(time.time()), *words]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
-        raise LudusError(f"{' '.join(command)} failed: {(done.stderr.strip().splitlines() or ['without a word'])[-1]}")
+        raise LudusError(f"{' '.join(command)} failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
 def _rate(started: float, game: str, runtime: str) -> dict[str, float]:
     learned = learn(plain(game, runtime), UPDATES)
-    later = learned.metrics[4:]  # compiled, and the queue filled
+    later = learned.metrics[4:]  # without compilation and filling of the queue
     steps = sum(one["updates"] for one in later)
     means = {name: float(np.mean([one.get(name, 0.0) for one in later])) for name in ("overlap", "age")}
     return {"rate": steps / (later[-1]["seconds"] - learned.metrics[3]["seconds"]), "memory": peak_memory(), **means}
@@ -250,7 +245,7 @@ def _first(started: float, game: str) -> dict[str, float]:
 
 
 def peak_memory() -> float:
-    """The most that this process has held, in MB."""
+    """Peak resident memory of this process, in MB."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024.0 if sys.platform != "darwin" else 2**20)

@@ -1,7 +1,7 @@
-"""The world model beside PPO on the car: real steps and seconds until it laps tracks that it has never seen.
+"""World model against PPO on the car: environment steps and seconds until the agent laps tracks not trained on.
 
-`python -m ludus.bench.world_model RESULTS.json PICTURE.png` draws what `ludus bench train --only world_model --json`
-has measured. `--only world_model/pendulum` measures the pendulum alone.
+`ludus bench train --only world_model --json` measures it; `--only world_model/pendulum` measures the pendulum.
+`python -m ludus.bench.world_model RESULTS.json PICTURE.png` draws the results.
 """
 
 from __future__ import annotations
@@ -17,87 +17,87 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import agents, config, evaluate, plots
-from ludus.algorithms import craft_of
+from ludus import agents
 from ludus.bench import Result
 from ludus.bridges import open_pool
-from ludus.runs import settle
-from ludus.runs.keeping import fresh, job_of
-from ludus.runtimes import open_source
-from ludus.train import Progress, train
+from ludus.dsl import CUT, PLAYING
+from ludus.evaluation import scores
+from ludus.rendering import plots
+from ludus.training import config
+from ludus.training.loop import Progress, train
+from ludus.training.opened import open_run
 from ludus.types import Decision, Rollout, Step
-from ludus.words import CUT, PLAYING
 
 SEEDS, TRACKS = range(3), range(1001, 1009)
 EVERY = {"world_model": 500, "ppo": 100_000}
-"""real steps between two times that the tracks are driven"""
+"""environment steps between two evaluations"""
 HELD_OUT, DRIVE = 777, 250
-"""the seed of tracks that only prediction errors are measured on, and the steps driven on each of eight"""
+"""seed of the tracks for prediction errors, and steps driven on each of them"""
 PENDULUM, GAMES = "gymnasium:Pendulum-v1", 100
-"""the other game, and how many of it are played at every look, which begin alike for all"""
+"""the second game, and its episodes per evaluation; all evaluations start from the same states"""
 LAP = 20.0
-"""what a whole lap is worth: 10 for the way, 1 for each tenth"""
+"""return of a whole lap: 10 for the distance, 1 for each tenth"""
 
 
 Errors = tuple[float, float]
-"""one and ten steps ahead; NaN where nothing is predicted"""
+"""prediction errors one and ten steps ahead; NaN if the agent has no model"""
 UNKNOWN: Errors = (float("nan"), float("nan"))
 
 
-class Look(NamedTuple):
-    """How a run stood after so many real steps and seconds."""
+class Evaluation(NamedTuple):
+    """The state of a run after a number of environment steps."""
 
     steps: int
     seconds: float
     lapped: int
-    """of the tracks: driven to the horizon without a crash, for more than a lap"""
+    """tracks driven to the horizon without a crash, for more than a lap"""
     first_lap: int
-    """real steps when a lap was first completed while learning; 0 if none was yet"""
+    """environment steps at the first completed lap in training; 0 before it"""
     errors: Errors
-    """of the drives by rule"""
+    """prediction errors on scripted drives"""
     own: Errors = UNKNOWN
-    """of what it has just driven itself on the tracks"""
+    """prediction errors on its own drives in this evaluation"""
     own_before: Errors = UNKNOWN
-    """of the same drives, by its networks before they learned"""
+    """prediction errors of the untrained networks on the same drives"""
 
 
 def suite(rounds: int) -> Iterator[Result]:
-    """Both algorithms, three seeds each, then how long one decision takes."""
+    """Both algorithms with three seeds each, then the time of one decision."""
     for algorithm in EVERY:
         for seed in SEEDS:
-            looks = list(watched(algorithm, seed))
-            yield from told(f"world_model/{algorithm}/seed{seed}", looks)
+            yield from results_of(f"world_model/{algorithm}/seed{seed}", list(evaluations(algorithm, seed)))
     yield from decisions(rounds)
 
 
-def told(name: str, looks: list[Look]) -> Iterator[Result]:
-    """What a run showed, as numbers."""
-    for look in looks:
-        yield Result(f"{name}/lapped/{look.steps}", float(look.lapped), f"of {len(TRACKS)} tracks")
-    done = [look for look in looks if look.lapped == len(TRACKS)]
+def results_of(name: str, evaluated: list[Evaluation]) -> Iterator[Result]:
+    """The results of one run."""
+    last = evaluated[-1]
+    for one in evaluated:
+        yield Result(f"{name}/lapped/{one.steps}", float(one.lapped), f"of {len(TRACKS)} tracks")
+    done = [one for one in evaluated if one.lapped == len(TRACKS)]
     if done:
         yield Result(f"{name}/all_lapped", float(done[0].steps), "steps")
         yield Result(f"{name}/all_lapped_seconds", done[0].seconds, "s")
-    yield Result(f"{name}/seconds", looks[-1].seconds, "s")
-    if looks[-1].first_lap:
-        yield Result(f"{name}/first_lap", float(looks[-1].first_lap), "steps")
-    if not np.isnan(looks[0].errors[0]):
+    yield Result(f"{name}/seconds", last.seconds, "s")
+    if last.first_lap:
+        yield Result(f"{name}/first_lap", float(last.first_lap), "steps")
+    if not np.isnan(evaluated[0].errors[0]):
         for place, ahead in enumerate(("one_step_error", "ten_step_error")):
-            yield Result(f"{name}/{ahead}/first", looks[0].errors[place], "mean square")
-            yield Result(f"{name}/{ahead}/last", looks[-1].errors[place], "mean square")
-            if not np.isnan(looks[-1].own[place]):  # a run that was let go early has none
-                yield Result(f"{name}/own_{ahead}/first", looks[-1].own_before[place], "mean square")
-                yield Result(f"{name}/own_{ahead}/last", looks[-1].own[place], "mean square")
+            yield Result(f"{name}/{ahead}/first", evaluated[0].errors[place], "mean square")
+            yield Result(f"{name}/{ahead}/last", last.errors[place], "mean square")
+            if not np.isnan(last.own[place]):  # only measured at the end of a full run
+                yield Result(f"{name}/own_{ahead}/first", last.own_before[place], "mean square")
+                yield Result(f"{name}/own_{ahead}/last", last.own[place], "mean square")
 
 
-def watched(algorithm: str, seed: int) -> Iterator[Look]:
-    """A run by its preset, looked at before it begins and now and then; PPO is let go once it laps all tracks."""
-    run = settle(dataclasses.replace(config.resolve("car", algorithm), seed=seed))
-    agent, learner = begun(run)
-    player, test = craft_of(run.settings).player(agent), held_out()
-    first_lap, due, untrained = 0, EVERY[algorithm], learner.params
-    yield Look(0, 0.0, 0, 0, errors(player, untrained, test))
-    for progress, seconds in carried_out(run, agent, learner):
+def evaluations(algorithm: str, seed: int) -> Iterator[Evaluation]:
+    """Train with the preset, evaluating before the first update and regularly; PPO stops once it laps all tracks."""
+    run = dataclasses.replace(config.resolve("car", algorithm), seed=seed)
+    agent, learner = untrained(run)
+    player, test = run.settings.evaluation_agent(agent), held_out()
+    first_lap, due, initial = 0, EVERY[algorithm], learner.params
+    yield Evaluation(0, 0.0, 0, 0, errors(player, initial, test))
+    for progress, seconds in timed_updates(run, agent, learner):
         steps, params = progress.learner.steps, progress.learner.params
         first_lap = first_lap or (steps if progress.metrics.get("laps") else 0)
         if steps < due:
@@ -105,25 +105,25 @@ def watched(algorithm: str, seed: int) -> Iterator[Look]:
         due += EVERY[algorithm]
         drives = driven(player, params)
         lapped = count_lapped(drives)
-        # Drives are of many lengths, and each is compiled for: only those that are told of are worth it.
-        own = [errors(player, each, drives.rollout) for each in (params, untrained)] if steps >= run.steps else ()
-        yield Look(steps, seconds, lapped, first_lap, errors(player, params, test), *own)
+        # Every length of a drive is compiled separately, so these errors are measured once, at the end of the run.
+        own = [errors(player, each, drives.rollout) for each in (params, initial)] if steps >= run.steps else ()
+        yield Evaluation(steps, seconds, lapped, first_lap, errors(player, params, test), *own)
         if algorithm == "ppo" and lapped == len(TRACKS):
             break
 
 
-def begun(run: config.Run[Any]) -> tuple[Any, Any]:
-    """The agent of a run, and a learner that knows nothing yet."""
+def untrained(run: config.Run[Any]) -> tuple[Any, Any]:
+    """The agent of a run and its learner before training."""
     with contextlib.closing(open_pool(run.game, 1, run.seed, threads=1)) as pool:
-        agent = craft_of(run.settings).agent_for(run.settings, pool)
-    return agent, fresh(run, agent).learner
+        agent = run.settings.new_agent(pool)
+    return agent, run.settings.new_learner(agent, run.seed)
 
 
-def carried_out(run: config.Run[Any], agent: Any, learner: Any) -> Iterator[tuple[Progress, float]]:
-    """Every update of a run with the seconds so far; the clock stands still while somebody looks at it."""
-    with contextlib.closing(open_source(run.runtime, job_of(run))) as source:
+def timed_updates(run: config.Run[Any], agent: Any, learner: Any) -> Iterator[tuple[Progress[Any], float]]:
+    """Every update of a run with its training time so far in seconds; time spent by the caller is excluded."""
+    with contextlib.closing(open_run(run)) as opened:
         spent, since = 0.0, time.perf_counter()
-        for progress in train(agent, run.settings, learner, source):
+        for progress in train(agent, run.settings, learner, opened.source):
             spent += time.perf_counter() - since
             yield progress, spent
             if progress.learner.steps >= run.steps:
@@ -132,15 +132,15 @@ def carried_out(run: config.Run[Any], agent: Any, learner: Any) -> Iterator[tupl
 
 
 def pendulum(rounds: int) -> Iterator[Result]:
-    """The mean return of the pendulum by its preset, looked at before it learns and every thousand steps."""
+    """Mean return on the pendulum with its preset, before learning and every 1000 steps."""
     for seed in SEEDS:
-        run = settle(dataclasses.replace(config.resolve(PENDULUM, "world_model"), seed=seed))
-        agent, learner = begun(run)
-        player, due, name = craft_of(run.settings).player(agent), 0, f"world_model/pendulum/seed{seed}"
-        for progress, seconds in carried_out(run, agent, learner):
+        run = dataclasses.replace(config.resolve(PENDULUM, "world_model"), seed=seed)
+        agent, learner = untrained(run)
+        player, due, name = run.settings.evaluation_agent(agent), 0, f"world_model/pendulum/seed{seed}"
+        for progress, seconds in timed_updates(run, agent, learner):
             steps = progress.learner.steps
             if steps >= due:
-                score = evaluate.score(PENDULUM, player, progress.learner.params, GAMES, HELD_OUT)
+                score = scores.score(PENDULUM, player, progress.learner.params, GAMES, HELD_OUT)
                 yield Result(f"{name}/return/{steps}", score.interval.estimate, "return")
                 due += 1000
             if steps >= run.steps:
@@ -148,62 +148,62 @@ def pendulum(rounds: int) -> Iterator[Result]:
 
 
 class Drives(NamedTuple):
-    """What came of driving every track once."""
+    """One drive on every track."""
 
     cut: list[bool]
-    """whether the horizon was reached"""
-    gained: list[float]
+    """the drive reached the horizon"""
+    returns: list[float]
     rollout: Rollout
 
 
 def count_lapped(drives: Drives) -> int:
-    """Tracks that are driven to the horizon without a crash, and for more than a lap; as for PPO elsewhere."""
-    return int(sum(cut and gained > LAP for cut, gained in zip(drives.cut, drives.gained, strict=True)))
+    """Tracks driven to the horizon without a crash and for more than a lap."""
+    return int(sum(cut and total > LAP for cut, total in zip(drives.cut, drives.returns, strict=True)))
 
 
 def driven(player: Any, params: Any) -> Drives:
-    """All tracks side by side, for all decide at once; what follows the end of a drive is no step of it."""
+    """Drive all tracks in one batch; steps after the end of a drive are marked as `first` and have reward 0."""
     with contextlib.ExitStack() as stack:
         pools: list[Any] = [open_pool(f"car(track={track})", 1, track, threads=1) for track in TRACKS]
         for pool in pools:
             stack.enter_context(contextlib.closing(pool))
-        memory, going = player.memory(len(pools)), np.ones(len(pools), bool)
-        steps, actions = [beside([pool.step for pool in pools])], list[Any]()
-        while going.any():
+        memory, playing = player.memory(len(pools)), np.ones(len(pools), bool)
+        steps, actions = [side_by_side([pool.step for pool in pools])], list[Any]()
+        while playing.any():
             decision, memory = player.act(params, memory, steps[-1], len(actions))
             actions.append(decision.action)
-            for row in np.flatnonzero(going):
+            for row in np.flatnonzero(playing):
                 pools[row].advance(decision.action[row : row + 1])
-            now = beside([pool.step for pool in pools])
-            steps.append(now._replace(first=now.first | ~going, reward=now.reward * going[:, None]))
-            going = np.array([pool.status[0] == PLAYING for pool in pools])
-        gained = np.sum([step.reward[:, 0] for step in steps[1:]], axis=0)
-        return Drives([bool(pool.status[0] == CUT) for pool in pools], gained.tolist(), as_rollout(steps, actions))
+            now = side_by_side([pool.step for pool in pools])
+            steps.append(now._replace(first=now.first | ~playing, reward=now.reward * playing[:, None]))
+            playing = np.array([pool.status[0] == PLAYING for pool in pools])
+        returns = np.sum([step.reward[:, 0] for step in steps[1:]], axis=0)
+        return Drives([bool(pool.status[0] == CUT) for pool in pools], returns.tolist(), as_rollout(steps, actions))
 
 
-def beside(steps: list[Step]) -> Step:
-    """Steps of one row each as one step of many."""
+def side_by_side(steps: list[Step]) -> Step:
+    """Steps of one row each as one step of many rows."""
     observation = {name: np.concatenate([step.observation[name] for step in steps]) for name in steps[0].observation}
     return Step(observation, *(np.concatenate(parts) for parts in zip(*(step[1:] for step in steps), strict=True)))
 
 
 def held_out(seed: int = HELD_OUT) -> Rollout:
-    """Eight drives by rule, a little astray, on tracks of their own: the same for every run."""
-    driver, dice = agents.load("scripted", "car"), np.random.default_rng(seed)
+    """Eight scripted drives with correlated action noise on separate tracks; the same for every run."""
+    driver, rng = agents.load("scripted", "car"), np.random.default_rng(seed)
     with contextlib.closing(open_pool("car", 8, seed)) as pool:
-        steps, actions, drift = [pool.step], [], np.zeros((8, 2))
+        steps, actions, noise = [pool.step], [], np.zeros((8, 2))
         memory, params = driver.memory(8), driver.init(pool.spec, 0)
         for moment in range(DRIVE):
             decision, memory = driver.act(params, memory, steps[-1], moment)
-            drift = 0.8 * drift + 0.2 * dice.normal(size=drift.shape)
-            actions.append(np.clip(decision.action + drift, -1.0, 1.0))
+            noise = 0.8 * noise + 0.2 * rng.normal(size=noise.shape)
+            actions.append(np.clip(decision.action + noise, -1.0, 1.0))
             steps.append(pool.advance(actions[-1]))
     return as_rollout(steps, actions)
 
 
 def as_rollout(steps: list[Step], actions: list[Any]) -> Rollout:
-    """Drives that were never learned from, as what predictions are held against."""
-    from ludus.runtimes.acting.actor import stack_steps
+    """Drives as a rollout, to measure prediction errors on."""
+    from ludus.algorithms.rollout_worker import stack_steps
 
     lead = len(actions), len(actions[0])
     made = Decision(np.stack(actions), np.zeros(lead), np.zeros((lead[0] + 1, lead[1], 1)))
@@ -211,51 +211,51 @@ def as_rollout(steps: list[Step], actions: list[Any]) -> Rollout:
 
 
 def errors(agent: Any, params: Any, test: Rollout) -> Errors:
-    """How wrong an agent is about drives that it did not learn from."""
+    """Prediction errors of an agent on drives it was not trained on."""
     if not hasattr(agent, "imagine"):
         return UNKNOWN
-    from ludus.algorithms.world_model.learning import prediction_errors
+    from ludus.algorithms.world_model.update import prediction_errors
 
     return prediction_errors(agent, params, test)
 
 
 def decisions(rounds: int) -> Iterator[Result]:
-    """Milliseconds of one decision for one car, planned and by the actor: the median of many."""
+    """Median milliseconds of one decision for one car, by the planner and by the actor."""
     with contextlib.closing(open_pool("car", 1, 0, threads=1)) as pool:
         settings = config.resolve("car", "world_model").settings
-        agent = craft_of(settings).agent_for(settings, pool)
+        agent = settings.new_agent(pool)
         params, step = agent.init(pool.spec, 0), pool.step
     for name, plans in (("planned", True), ("actor", False)):
-        player = dataclasses.replace(agent, earnest=True, plans=plans)
+        player = dataclasses.replace(agent, evaluating=True, plan_at_evaluation=plans)
         memory, taken = player.memory(1), []
         for moment in range(100 * rounds + 10):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             _, memory = player.act(params, memory, step, moment)
-            taken.append(time.perf_counter() - begun)
+            taken.append(time.perf_counter() - started)
         yield Result(f"world_model/decision/{name}", 1000.0 * float(np.median(taken[10:])), "ms")
 
 
 def draw(results: list[dict[str, Any]], picture: pathlib.Path) -> None:
-    """Tracks lapped over real steps, on a scale of powers of ten; a band from the worst to the best seed."""
+    """Plot tracks lapped over environment steps (logarithmic), with a band from the worst to the best seed."""
     series = [curve(results, algorithm, label) for algorithm, label in (("world_model", "world model"), ("ppo", "PPO"))]
     title = "8 tracks never seen: lapped without a crash"
     plots.curves(picture, series, title, "real steps, as powers of ten", "tracks lapped")
 
 
 def curve(results: list[dict[str, Any]], algorithm: str, label: str) -> plots.Series:
-    """The mean of all seeds; one that was let go after it lapped all tracks stays there."""
-    looks: dict[str, dict[int, float]] = {}
+    """The mean of all seeds; a seed that stopped after lapping all tracks keeps its last value."""
+    values: dict[str, dict[int, float]] = {}
     for result in results:
         parts = result["name"].split("/")
         if parts[1] == algorithm and parts[-2] == "lapped" and int(parts[-1]):
-            # Rollouts do not end on round numbers, so looks of different seeds are told apart by their turn.
+            # Rollouts do not end on round numbers of steps, so seeds are matched by the index of an evaluation.
             turn = round(int(parts[-1]) / EVERY[algorithm])
-            looks.setdefault(parts[2], {})[turn] = result["value"]
-    turns = sorted({turn for seen in looks.values() for turn in seen})
-    lapped = np.array([[seen.get(turn, seen[max(seen)]) for turn in turns] for seen in looks.values()])
+            values.setdefault(parts[2], {})[turn] = result["value"]
+    turns = sorted({turn for seed in values.values() for turn in seed})
+    lapped = np.array([[seed.get(turn, seed[max(seed)]) for turn in turns] for seed in values.values()])
     steps = np.log10(np.array(turns) * EVERY[algorithm])
     return plots.Series(
-        label + times(results, algorithm, len(looks)),
+        label + times(results, algorithm, len(values)),
         steps,
         lapped.mean(axis=0),
         lapped.min(axis=0),
@@ -264,7 +264,7 @@ def curve(results: list[dict[str, Any]], algorithm: str, label: str) -> plots.Se
 
 
 def times(results: list[dict[str, Any]], algorithm: str, seeds: int) -> str:
-    """When all tracks were first lapped, and by how many of the seeds."""
+    """For the legend: seconds until all tracks were first lapped, and the number of seeds that did."""
     wanted = f"world_model/{algorithm}/"
     seconds = [
         one["value"] for one in results if one["name"].startswith(wanted) and one["name"].endswith("all_lapped_seconds")

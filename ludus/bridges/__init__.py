@@ -6,54 +6,18 @@ so does one of our games in somebody else's engine, `duel@ygopro`.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ludus.pool import Pool, Snapshot
-from ludus.types import Array, LudusError, Spec, Step
+from ludus.pool import AnyPool, Pool, Snapshot
+from ludus.types import Array, LudusError
 
-PREFIXES = {
-    "gymnasium": "ludus.bridges.gymnasium_pool",
-    "pettingzoo": "ludus.bridges.pettingzoo_pool",
-    "discretize": "ludus.bridges.discretize",
-}
-ENGINES = {"duel@ygopro": "ludus.bridges.ygopro.pool"}
-
-
-class AnyPool(Protocol):
-    """What every pool offers, whoever wrote the game."""
-
-    rows: int
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def spec(self) -> Spec: ...
-    @property
-    def observation(self) -> np.dtype[Any]: ...
-    @property
-    def status(self) -> Array: ...
-    @property
-    def step(self) -> Step: ...
-    def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step: ...
-    def advance(self, actions: Any) -> Step: ...
-    def action_name(self, action: Any) -> str: ...
-    def describe(self, row: int = 0) -> str: ...
-    def scene(self, row: int = 0, seat: int = -1) -> Array: ...
-    def close(self) -> None: ...
-
-
-def overheard(pool: AnyPool, action: int, seat: int) -> str:
-    """What a seat is told of an action that is about to be played; where nothing is hidden, its name."""
-    return pool.action_name(action, seat=seat) if isinstance(pool, Pool) else pool.action_name(action)
-
-
-def seen(pool: AnyPool, seat: int) -> str:
-    """The position in the words of a seat."""
-    return pool.describe(seat=seat) if isinstance(pool, Pool) else pool.describe()
+PREFIXES = ("gymnasium", "pettingzoo", "discretize")
+ENGINES = ("duel@ygopro",)
+Opener = Callable[[str, int, int | Sequence[int], int | None], AnyPool]
+"""(name, rows, seed, threads) to a pool"""
 
 
 class Identity(NamedTuple):
@@ -65,8 +29,7 @@ class Identity(NamedTuple):
 
 def identity_of(pool: AnyPool) -> Identity:
     """The full name and the fingerprint of a pool's game, whoever wrote it."""
-    game: Any = pool.game if isinstance(pool, Pool) else pool
-    return Identity(game.full_name, game.fingerprint)
+    return Identity(pool.name, pool.fingerprint)
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
@@ -78,8 +41,7 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
         return Pool(name, rows, seed, threads)
     if prefix not in PREFIXES:
         raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; known are {", ".join(PREFIXES)}')
-    pool: AnyPool = importlib.import_module(PREFIXES[prefix]).open_pool(rest, rows, seed, threads)
-    return pool
+    return _opener(prefix)(rest, rows, seed, threads)
 
 
 def _open_engine(name: str, rows: int, seed: int | Sequence[int], threads: int | None) -> AnyPool:
@@ -87,20 +49,42 @@ def _open_engine(name: str, rows: int, seed: int | Sequence[int], threads: int |
     game, bracket, settings = name.strip().partition("(")
     if game.strip() not in ENGINES:
         raise LudusError(f'"{game}" names an engine that is not known; known are {", ".join(ENGINES)}')
-    module = importlib.import_module(ENGINES[game.strip()])
-    pool: AnyPool = module.open_pool(bracket + settings, rows, seed, threads)
-    return pool
+    return _opener(game.strip())(bracket + settings, rows, seed, threads)
+
+
+def _opener(bridge: str) -> Opener:
+    """What opens pools of a prefix or an engine; imported on demand, because most bridges need an extra."""
+    match bridge:
+        case "gymnasium":
+            from ludus.bridges.gymnasium_pool import open_pool as open_gymnasium
+
+            return open_gymnasium
+        case "pettingzoo":
+            from ludus.bridges.pettingzoo_pool import open_pool as open_pettingzoo
+
+            return open_pettingzoo
+        case "discretize":
+            from ludus.bridges.discretize import open_pool as open_discretized
+
+            return open_discretized
+        case _:
+            from ludus.bridges.ygopro.pool import open_pool as open_ygopro
+
+            return open_ygopro
 
 
 def pool_state(pool: AnyPool) -> dict[str, Array]:
     """The games of a pool as arrays for a checkpoint; none where they are somebody else's."""
-    if not isinstance(pool, Pool):
+    if not pool.can_save:
         return {}
     played, states, views, observations = pool.save()[1:]
     return {"played": np.array([played]), "states": states, "views": views, "observations": observations}
 
 
-def restore_pool(pool: Pool, state: Mapping[str, Array]) -> None:
+def restore_pool(pool: AnyPool, state: Mapping[str, Array]) -> None:
     """Let the games go on where `pool_state` was taken."""
     parts = (state[name] for name in ("states", "views", "observations"))
-    pool.restore(Snapshot(pool.game.fingerprint, int(state["played"][0]), *parts))
+    pool.restore(Snapshot(pool.fingerprint, int(state["played"][0]), *parts))
+
+
+__all__ = ["AnyPool", "Identity", "identity_of", "open_pool", "pool_state", "restore_pool"]

@@ -1,7 +1,7 @@
-"""Continuous observations as tiles, so that tables can learn them.
+"""Discretize continuous observations into tiles, so that tabular methods can learn them.
 
-`discretize:cartpole(bins=8)` or `discretize:gymnasium:CartPole-v1(bins=6)` opens wherever a game's name is accepted.
-A native game stays native: its tiles are compiled in, and whatever binds to the rules of a game runs at full speed.
+`discretize:cartpole(bins=8)` or `discretize:gymnasium:CartPole-v1(bins=6)` works wherever a game's name is accepted.
+A native game stays native: its tiles are compiled into the rules and run at full speed.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ import numpy as np
 
 from ludus import bridges, games
 from ludus.bridges import AnyPool
-from ludus.pool import Pool, binding
+from ludus.dsl import bounds, i16, record, within
+from ludus.pool import Pool, Snapshot, binding
 from ludus.pool.actions import random_actions
 from ludus.types import Array, Continuous, LudusError, Spec, Step
-from ludus.words import bounds, i16, record, within
 
 TEMPLATE = pathlib.Path(__file__).with_name("discretized.py")
 NAME = re.compile(r"\s*([^()]+?)\s*(\(.*\))?\s*", re.DOTALL)
 MOST_BINS, MOST_COMPONENTS = 2**15 - 1, 1024
-"""an int16 holds the first; a table over more than the second is hopeless"""
+"""MOST_BINS is the largest int16; a table over more than MOST_COMPONENTS numbers is not feasible"""
 MEASURE_ROWS, MEASURE_STEPS, MEASURE_SEED = 8, 512, 20
-"""the random play that tells the limits of what declares none"""
+"""random play that measures the limits of components without a declared range"""
 ENDLESS = {"f": float(np.finfo(np.float32).max), "i": 2.0**31 - 1, "u": 2.0**32 - 1}
-"""bounds from here on are only the largest number of some type, so they tell nothing of the game"""
+"""bounds from here on are just the largest number of some type, and count as undeclared"""
 
 Bins = int | str | Sequence[int]
 Limits = str | Sequence[tuple[float, float] | None] | None
 Measure = Callable[[], Array]
-"""[M, k] what is seen in random play; called only where some range is not declared"""
+"""returns [M, k] observations from random play; called only if some range is not declared"""
 
 
 class Component(NamedTuple):
@@ -47,20 +47,20 @@ class Component(NamedTuple):
     low: float
     high: float
     whole: bool
-    """it is an integer"""
+    """whether it is an integer"""
 
 
 class Tiling(NamedTuple):
-    """How an observation of k components becomes k tiles."""
+    """How to convert an observation of k components into k tiles."""
 
     asked: str
-    """`8` or `1/1/6/12`, as it stands in a name"""
+    """the number of bins as written in a name: `8` or `1/1/6/12`"""
     limits: str
-    """`-2.4:2.4//-3:3`, as it stands in a name; nothing where the declared ranges say it all"""
+    """the limits as written in a name: `-2.4:2.4//-3:3`; empty if only declared ranges are used"""
     bins: tuple[int, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    """where the last tile ends; an integer fills the range up to the next one, so there it is the limit + 1"""
+    """the upper end of the last tile; for integers it is the limit + 1"""
 
     @property
     def digest(self) -> str:
@@ -68,12 +68,12 @@ class Tiling(NamedTuple):
 
     @property
     def width(self) -> list[float]:
-        """[k] of one tile."""
+        """[k] the width of one tile."""
         return [(high - low) / bins for low, high, bins in zip(self.low, self.high, self.bins, strict=True)]
 
     @property
     def edges(self) -> list[Array]:
-        """Of each component, the values at which a new tile begins."""
+        """For each component, the values at which a new tile begins."""
         return [
             low + np.arange(1, bins) * width for low, bins, width in zip(self.low, self.bins, self.width, strict=True)
         ]
@@ -84,35 +84,48 @@ class Tiling(NamedTuple):
 
 
 class Discretize:
-    """Any pool with its observations in tiles: `tiles`, [N, k] from 0 to bins - 1, and all else as it was.
+    """A pool whose observations are replaced by `tiles`, [N, k] from 0 to bins - 1; everything else is unchanged.
 
     >>> pool = Discretize(Pool("cartpole", rows=4), bins=(1, 1, 6, 12), limits="//-0.21:0.21/-2:2")
     >>> pool.step.observation["tiles"].shape
     (4, 4)
 
-    Tiles of one component are equally wide; a value on an edge belongs to the upper tile, values beyond the limits to
-    the outermost tiles, and NaN to tile 0. An integer with no more than `bins` values keeps them, counted from the
-    lowest. Without limits the declared ranges count. A range that is not declared is measured in random play: by games
-    apart where the pool is native, else by those of the given pool, which are then opened anew.
+    Tiles of one component have equal width; a value on an edge belongs to the upper tile, values beyond the limits to
+    the outermost tiles, and NaN to tile 0. An integer with at most `bins` values keeps them, counted from the lowest.
+    Without limits the declared ranges are used. A range that is not declared is measured in random play: in separate
+    games if the pool is native, else in the given pool, which is then reset.
     """
 
+    compiled = None
+    """tiles are made here, so compiled code would see the game without them"""
+
     def __init__(self, pool: AnyPool, bins: Bins = 8, limits: Limits = None) -> None:
-        self._pool: Any = pool
+        self._pool = pool
         self.tiling = plan(pool.name, pool.spec, pool.observation, bins, limits, lambda: _measure_here(pool))
         self.rows, self.spec, self.observation = pool.rows, pool.spec, self.tiling.observation
         self.name = tiled_name(pool.name, self.tiling)
         self._edges = self.tiling.edges
 
     @property
-    def full_name(self) -> str:
-        """The name, as checkpoints ask for it."""
-        return self.name
-
-    @property
     def fingerprint(self) -> str:
         """Changes whenever the game inside or the tiling does."""
-        inner = getattr(self._pool, "game", self._pool).fingerprint
-        return hashlib.sha256(f"{inner} {self.tiling.digest}".encode()).hexdigest()[:16]
+        return hashlib.sha256(f"{self._pool.fingerprint} {self.tiling.digest}".encode()).hexdigest()[:16]
+
+    @property
+    def can_fork(self) -> bool:
+        return self._pool.can_fork
+
+    @property
+    def can_save(self) -> bool:
+        return self._pool.can_save
+
+    @property
+    def can_draw(self) -> bool:
+        return self._pool.can_draw
+
+    @property
+    def names_moves(self) -> bool:
+        return self._pool.names_moves
 
     @property
     def status(self) -> Array:
@@ -125,7 +138,7 @@ class Discretize:
         return self._tiled(self._pool.step)
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step:
-        """Open new games in all rows, or in those that the booleans mark."""
+        """Start new games in all rows, or in those marked by the booleans `rows`."""
         return self._tiled(self._pool.reset(seed, rows))
 
     def advance(self, actions: Any) -> Step:
@@ -133,39 +146,44 @@ class Discretize:
         return self._tiled(self._pool.advance(actions))
 
     def check(self, actions: Any) -> Array:
-        """The actions as the pool inside reads them, or a sentence."""
+        """The actions as the pool inside reads them."""
         return self._pool.check(actions)
 
     def random_actions(self, seed: int) -> Array:
         """A random legal action for every row."""
         return self._pool.random_actions(seed)
 
-    def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> Discretize:
+    def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> Discretize:
         """Copies of these rows with dice of their own, where the pool inside can be copied."""
         return Discretize(self._pool.fork(rows, seed, seat), self.tiling.asked, self.tiling.limits or None)
 
-    def save(self) -> Any:
+    def save(self) -> Snapshot:
         """Everything, where the pool inside can be saved."""
-        return self._pool.save()
+        return self._pool.save()._replace(fingerprint=self.fingerprint)
 
-    def restore(self, snapshot: Any) -> Step:
+    def restore(self, snapshot: Snapshot) -> Step:
         """Go on exactly where `save` was called."""
-        return self._tiled(self._pool.restore(snapshot))
+        inside = self._pool.fingerprint if snapshot.fingerprint == self.fingerprint else ""
+        return self._tiled(self._pool.restore(snapshot._replace(fingerprint=inside)))
 
-    def action_name(self, action: Any) -> str:
+    def measure(self, rows: Array) -> dict[str, Array]:
+        """What the game inside counts."""
+        return self._pool.measure(rows)
+
+    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
         """What people call an action."""
-        return self._pool.action_name(action)
+        return self._pool.action_name(action, row, seat)
 
-    def describe(self, row: int = 0) -> str:
+    def describe(self, row: int = 0, seat: int = -1) -> str:
         """One game in words."""
-        return self._pool.describe(row)
+        return self._pool.describe(row, seat)
 
     def scene(self, row: int = 0, seat: int = -1) -> Array:
         """One game as shapes or pixels."""
         return self._pool.scene(row, seat)
 
     def close(self) -> None:
-        """Close the pool inside."""
+        """Close the inner pool."""
         self._pool.close()
 
     def _tiled(self, step: Step) -> Step:
@@ -173,14 +191,14 @@ class Discretize:
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
-    """A pool of `cartpole(bins=8, horizon=100)` in tiles; `bins` and `limits` are ours, the rest the game's."""
+    """A pool of `cartpole(bins=8, horizon=100)` in tiles; parameters other than `bins` and `limits` are the game's."""
     inner, bins, limits = split(name)
     if ":" not in inner:
         return Pool(discretized_game(games.load(inner), bins, limits), rows, seed, threads)
     pool = bridges.open_pool(inner, rows, seed, threads)
     try:
-        if isinstance(pool, Pool):
-            return Pool(discretized_game(pool.game, bins, limits), rows, seed, threads)
+        if pool.compiled is not None:
+            return Pool(discretized_game(pool.compiled.game, bins, limits), rows, seed, threads)
         tiling = plan(pool.name, pool.spec, pool.observation, bins, limits, lambda: _measure_name(inner))
         return Discretize(pool, tiling.asked, tiling.limits or None)
     except LudusError:
@@ -189,11 +207,11 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
 
 
 def discretized_game(game: games.Game, bins: Bins = 8, limits: Limits = None) -> games.Game:
-    """A native game in tiles, as a native game: one module per process for the same game, settings and tiling."""
+    """A native game with tiled observations; one module per process for the same game, settings and tiling."""
     rules = game.rules
     tiling = plan(game.full_name, game.spec, rules.OBSERVATION, bins, limits, lambda: _measure_game(game))
     if "untiled" in rules.STATE.names:
-        raise LudusError(f"{game.full_name} has a field untiled in its STATE, which discretize needs; rename it")
+        raise LudusError(f'the STATE of {game.full_name} has a field "untiled", a name discretize needs; rename it')
     name = tiled_name(game.full_name, tiling)
     content = hashlib.sha256(f"{binding.digest(TEMPLATE, rules)} {name} {tiling!r}".encode()).hexdigest()[:16]
     module = sys.modules.get(f"ludus_discretized_{content}") or _run_template(content, game, tiling)
@@ -204,7 +222,7 @@ def discretized_game(game: games.Game, bins: Bins = 8, limits: Limits = None) ->
 def plan(
     name: str, spec: Spec, observation: np.dtype[Any], bins: Bins, limits: Limits, measure: Measure
 ) -> Tiling:  # fmt: skip
-    """The tiling of a game's observations, or a sentence that says why there is none."""
+    """The tiling of a game's observations; raises LudusError if they cannot be tiled."""
     components = components_of(observation)
     _check_sense(name, spec, components)
     asked, given = read_bins(name, bins, components), read_limits(name, limits, components)
@@ -222,7 +240,7 @@ def plan(
 
 
 def tiles(edges: list[Array], values: Array) -> Array:
-    """[N, k] numbers -> [N, k] tiles: how many edges lie at or below each, none for what is no number."""
+    """[N, k] numbers -> [N, k] tiles: the number of edges at or below each value, 0 for NaN."""
     found = np.empty(values.shape, i16)
     for component, inner in enumerate(edges):
         found[:, component] = np.searchsorted(inner, values[:, component], side="right")
@@ -236,7 +254,7 @@ def flat(step: Step) -> Array:
 
 
 def components_of(observation: np.dtype[Any]) -> list[Component]:
-    """Every number of an observation record; bounds that bound nothing are infinite."""
+    """Every number of an observation record; bounds at the limits of a type become infinite."""
     found = []
     for name in observation.names or ():
         low, high = bounds(observation, name)
@@ -248,11 +266,11 @@ def components_of(observation: np.dtype[Any]) -> list[Component]:
 
 
 def read_bins(name: str, bins: Bins, components: list[Component]) -> list[int]:
-    """A number of tiles for each component, from one number, a text like 1/1/6/12, or a sequence."""
+    """The number of tiles of each component, from one number, a text like 1/1/6/12, or a sequence."""
     parts = bins.split("/") if isinstance(bins, str) else [bins] if isinstance(bins, int | np.integer) else list(bins)
     if len(parts) not in (1, len(components)):
         raise LudusError(
-            f"{name}: {len(parts)} bins were given, and the observation has {_listed(components)}; "
+            f"{name}: {len(parts)} bins were given, but the observation has {_listed(components)}; "
             "give one number for all, or one each, joined by /"
         )
     found = [int(text) if re.fullmatch(r"\d{1,5}", text := str(part).strip(), re.ASCII) else 0 for part in parts]
@@ -263,20 +281,20 @@ def read_bins(name: str, bins: Bins, components: list[Component]) -> list[int]:
 
 
 def read_limits(name: str, limits: Limits, components: list[Component]) -> list[tuple[float, float] | None]:
-    """Low and high for each component, from a text like -2:2//0:1 (nothing: not given) or a sequence."""
+    """Low and high for each component, from a text like -2:2//0:1 (empty: not given) or a sequence."""
     if limits is None:
         return [None] * len(components)
     parts = limits.split("/") if isinstance(limits, str) else list(limits)
     if len(parts) != len(components):
         raise LudusError(
-            f"{name}: {len(parts)} limits were given, and the observation has {_listed(components)}; give low:high for "
-            "each, joined by / (nothing between two / leaves the declared range)"
+            f"{name}: {len(parts)} limits were given, but the observation has {_listed(components)}; give low:high for "
+            "each, joined by / (empty for the declared range)"
         )
     return [_read_pair(name, part, one) for part, one in zip(parts, components, strict=True)]
 
 
 def measured_ranges(values: Array) -> list[tuple[float, float]]:
-    """The 1st and the 99th percentile of each component [M, k], with three digits; apart, even where it never moved."""
+    """The 1st and 99th percentile of each component [M, k], to three digits; widened if they are equal."""
     found = []
     for column in values.T:
         finite = column[np.isfinite(column)]
@@ -286,7 +304,7 @@ def measured_ranges(values: Array) -> list[tuple[float, float]]:
 
 
 def random_play(pool: AnyPool) -> Array:
-    """[M, k] what the players see in some thousand steps of random play."""
+    """[M, k] observations from a few thousand steps of random play."""
     generator, step = np.random.default_rng(MEASURE_SEED), pool.step
     seen = [flat(step)]
     for _ in range(-(-MEASURE_STEPS * MEASURE_ROWS // pool.rows)):
@@ -296,7 +314,7 @@ def random_play(pool: AnyPool) -> Array:
 
 
 def tiled_name(inner: str, tiling: Tiling) -> str:
-    """The name that opens the same tiles again."""
+    """The name that gives the same tiling when opened."""
     bare, _, settings = inner.partition("(")
     limits = f"limits={tiling.limits}" if tiling.limits else ""
     inside = ", ".join(filter(None, [f"bins={tiling.asked}", limits, settings.strip().removesuffix(")")]))
@@ -311,7 +329,7 @@ def split(name: str) -> tuple[str, str, str | None]:
     settings = games.split_name(f"inner{match[2] or ''}")[1]
     bins, limits = settings.pop("bins", "8"), settings.pop("limits", None)
     if ":" not in match[1]:
-        # Who wants to draw tells foreign games so, by whose prefix we are called; a native one is always drawn.
+        # Callers that want pictures pass render_mode to every name with a prefix; a native game does not need it.
         settings.pop("render_mode", None)
     inside = ", ".join(f"{key}={value}" for key, value in settings.items())
     return f"{match[1]}({inside})" if inside else match[1], bins, limits
@@ -322,7 +340,7 @@ def _run_template(content: str, game: games.Game, tiling: Tiling) -> ModuleType:
     spec = importlib.util.spec_from_file_location(module_name, TEMPLATE)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    # The settings stand in the name already, so they are the defaults of the game in tiles.
+    # The settings are already part of the name, so they become the defaults of the tiled game.
     parameters = games.parameters_of(game.rules)
     settings = {key: one._replace(default=game.settings[key]) for key, one in parameters.items()}
     module.__dict__.update(
@@ -350,8 +368,8 @@ def _measure_and_close(pool: AnyPool) -> Array:
 
 
 def _measure_here(pool: AnyPool) -> Array:
-    if isinstance(pool, Pool):
-        return _measure_game(pool.game)
+    if pool.compiled is not None:
+        return _measure_game(pool.compiled.game)
     seen = random_play(pool)
     pool.reset()
     return seen
@@ -360,22 +378,22 @@ def _measure_here(pool: AnyPool) -> Array:
 def _check_sense(name: str, spec: Spec, components: list[Component]) -> None:
     if isinstance(spec.actions, Continuous):
         raise LudusError(
-            f"{name} has continuous actions, and tables, for which tiles are made, need numbered ones; open it without "
-            "discretize: and train it by a method for continuous actions (PPO), or choose a game of discrete actions"
+            f"{name} has continuous actions, but discretize is for tabular methods, which need discrete ones; open it "
+            "without discretize: and train it by a method for continuous actions (PPO), or choose another game"
         )
     if all(one.whole for one in components):
-        raise LudusError(f"{name} needs no discretize: all it shows are whole numbers already; open it as {name}")
+        raise LudusError(f"{name} needs no discretize: its observations are already whole numbers; open it as {name}")
     if len(components) > MOST_COMPONENTS:
         raise LudusError(
-            f"{name} shows {len(components)} numbers, and tiles are made of at most {MOST_COMPONENTS}: no table could "
-            "hold more; train it by a method with networks, or shrink the observation first"
+            f"{name} has {len(components)} numbers in its observation, and discretize supports at most "
+            f"{MOST_COMPONENTS}; train it by a method with networks, or shrink the observation first"
         )
 
 
 def _tiling(
     name: str, components: list[Component], asked: list[int], found: list[tuple[float, float]], told: bool
 ) -> Tiling:
-    """Bins and limits that go together, and how they are written."""
+    """Matching bins and limits, with their text form."""
     bins, ends = list(asked), list(found)
     for k, one in enumerate(components):
         if one.whole and asked[k] > 1:
@@ -397,23 +415,23 @@ def _check_edges(name: str, components: list[Component], tiling: Tiling) -> None
         usable = math.isfinite(width) and width > 1e-300
         if not usable or not (np.diff([low, *inner, high]) > 0).all():
             raise LudusError(
-                f"{name}: {one.name} cannot have {len(inner) + 1} tiles from {low:g} to {high:g}, since numbers are "
-                "not that fine or not that large; give fewer bins or other limits"
+                f"{name}: {one.name} cannot have {len(inner) + 1} tiles from {low:g} to {high:g}, since that exceeds "
+                "the precision or range of floats; give fewer bins or other limits"
             )
 
 
 def _range(one: Component, seen: tuple[float, float]) -> tuple[float, float]:
-    """The declared ends, or those seen where there is none."""
+    """The declared range; measured ends replace undeclared ones."""
     return _apart(*(end if math.isfinite(end) else other for end, other in zip(one[1:3], seen, strict=True)))
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:
-    """What never moved still needs two limits."""
+    """Widen an empty range, since a tiling needs two different limits."""
     return (low, high) if low < high else (low, low + max(1.0, abs(low)))
 
 
 def _end(bound: Any, kind: str) -> float:
-    """A bound as a number; in its shortest writing, so that a name holds it exactly (4.8, not 4.800000190734863)."""
+    """A bound as a float with the shortest text, so that names are exact (4.8, not 4.800000190734863)."""
     number = float(str(bound))
     return number if abs(number) < ENDLESS[kind] else math.copysign(math.inf, number)
 

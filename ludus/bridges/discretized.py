@@ -1,8 +1,8 @@
-"""A game seen in tiles: the rules of another game, whose observation is put into bins. `discretize` runs a copy of this
-module for each game and tiling, with both already bound, so that they are compiled in and named in the compile cache.
+"""A game with tiled observations, made from the rules of another game. `discretize` runs a copy of this module for each
+game and tiling, with both already bound, so that they are compiled in and part of the key of the compile cache.
 """
 
-# ruff: noqa: F821, SIM113  (game and tiling are put into the namespace before it runs; what is unrolled has no count)
+# ruff: noqa: F821, SIM113  (`discretize` defines game and tiling before this module runs; unrolled loops cannot enumerate)
 # Rules are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 from types import ModuleType
@@ -10,25 +10,25 @@ from types import ModuleType
 import numpy as np
 from numba import literal_unroll
 
+from ludus.dsl import HEAD, Parameter, i16, record, rule, u8, within
 from ludus.types import Array
-from ludus.words import HEAD, Parameter, i16, record, rule, u8, within
 
 INNER: ModuleType
-"""the game that is played"""
+"""the rules of the inner game"""
 PARAMETERS: dict[str, Parameter]
 CONTENT: str
-"""a hash of the inner game's sources and of all that follows: compiled code names this module, so the hash of what was
-compiled must know it"""
+"""a hash of the inner game's sources and of all constants below: it is part of the module's name, which compiled code
+refers to, so it must be part of the cache key"""
 TILING: str
 """a hash of bins and limits"""
 BINS: Array
-"""[k] how many tiles each component has"""
+"""[k] number of tiles of each component"""
 LOW: Array
 HIGH: Array
 WIDTH: Array
-"""of one tile"""
+"""[k] width of one tile"""
 SCALE: Array
-"""tiles in a unit"""
+"""[k] tiles per unit"""
 
 SPEC = INNER.SPEC
 ARRAYS = tuple(name for name in INNER.OBSERVATION.names if INNER.OBSERVATION[name].shape)
@@ -40,17 +40,17 @@ ARRAY_START = np.array([START[name] for name in ARRAYS], np.int64)
 NUMBER_START = np.array([START[name] for name in NUMBERS], np.int64)
 """the first component of each field"""
 
-# The inner observation is written into the state, since rules must not allocate. Its widest numbers come first, so that
-# no gaps are left between its fields: a copy leaves gaps unwritten, and equal states would differ in them.
+# The inner observation is written into the state, since rules must not allocate. Its widest fields come first, so that
+# there is no padding between fields: copies leave padding unwritten, and equal states would differ in it.
 BY_WIDTH = sorted(INNER.OBSERVATION.names, key=lambda name: -INNER.OBSERVATION[name].base.itemsize)
 FILLED = sum(INNER.OBSERVATION[name].itemsize for name in BY_WIDTH)
 GAP = -FILLED % INNER.OBSERVATION[BY_WIDTH[0]].base.itemsize
 UNTILED = record(
     **{name: INNER.OBSERVATION[name] for name in BY_WIDTH}, **({"gap_at_the_end": (u8, GAP)} if GAP else {})
 )
-# The empty field costs nothing: its name brings the tiling into the game's fingerprint, so that what was learned with
-# other tiles is not taken for this. Both stand before the fields of the game: Numba takes a record that begins like
-# another one for a kind of that, and warns that this is experimental.
+# The empty field adds the tiling to the game's fingerprint by its name, so that agents trained with another tiling are
+# not accepted. Both fields come before those of the game: Numba treats a record that begins like another one as its
+# subtype, and warns that this is experimental.
 STATE = record(
     **HEAD, **{f"tiling_{TILING}": (u8, 0)}, untiled=UNTILED,
     **{name: INNER.STATE[name] for name in INNER.STATE.names if name not in HEAD},
@@ -69,9 +69,9 @@ if hasattr(INNER, "text"):
 
 @rule
 def tile(value, component):
-    """How many edges between tiles lie at or below the value: a guess by division, put right by the edges themselves.
+    """The number of edges between tiles at or below the value: estimated by division, then corrected at the edges.
 
-    What is no number belongs to tile 0.
+    NaN belongs to tile 0.
     """
     low, width, last = LOW[component], WIDTH[component], BINS[component] - 1
     if not value > low:
@@ -97,7 +97,7 @@ def observe(state, seat, out):
             for value in seen[name].flat:
                 out.tiles[component] = tile(np.float64(value), component)
                 component += 1
-            # Looking must not change the state, so nothing of what was seen stays behind.
+            # Observing must not change the state, so the scratch fields are cleared.
             seen[name].fill(0)
             field += 1
     if HAS_NUMBERS:

@@ -1,26 +1,26 @@
-"""A game of published dynamics: tables say what may follow each action. `gymnasium_tables` runs a copy of this module
-for each environment, with the tables already bound, so that they are compiled in and named in the compile cache.
+"""A game defined by tables of transition probabilities. `gymnasium_tables` runs a copy of this module for each
+environment, with the tables already bound, so that they are compiled in and part of the key of the compile cache.
 """
 
-# ruff: noqa: F821  (the tables are put into the module's namespace before it runs)
+# ruff: noqa: F821  (`gymnasium_tables` defines the tables before this module runs)
 # Rules are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+from ludus.dsl import CUT, HEAD, OVER, Discrete, Spec, i32, i64, random, record, rule, within
 from ludus.types import Array
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, i32, i64, random, record, rule, within
 
 SIZES: Array
-"""how many states, actions and outcomes of an action there are, and after how many steps a game is cut (0: never)"""
+"""number of states, of actions and of outcomes per action, and steps after which a game is truncated (0: never)"""
 NEXT: Array
-"""[states, actions, outcomes] the state that follows"""
+"""[states, actions, outcomes] the next state"""
 CUMULATIVE: Array
-"""[states, actions, outcomes] the probability of this outcome or an earlier one; 2 from the last possible one on"""
+"""[states, actions, outcomes] cumulative probability; 2 from the last possible outcome on"""
 REWARD: Array
 ENDS: Array
 STARTS: Array
-"""the states a game may open in"""
+"""the possible initial states"""
 START_CUMULATIVE: Array
 LEGAL: Array
-"""[states, actions]"""
+"""[states, actions] whether the action is legal"""
 
 STATES, ACTIONS, OUTCOMES, HORIZON = (int(size) for size in SIZES)
 SPEC = Spec(seats=1, actions=Discrete(ACTIONS), horizon=HORIZON)

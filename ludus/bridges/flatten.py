@@ -1,6 +1,6 @@
-"""Several small choices as one number: MultiDiscrete spaces flattened to Discrete, without integer overflow.
+"""MultiDiscrete spaces flattened to Discrete, without integer overflow.
 
-The order is row-major (the last part counts fastest). Sizes multiply as Python integers, so nothing wraps in silence.
+The order is row-major (the last part varies fastest). Sizes are multiplied as Python integers, so they cannot overflow.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from gymnasium.utils import RecordConstructorArgs
 from ludus.types import Array, LudusError
 
 LARGEST = 2**63 - 1
-"""the largest number an int64 holds"""
+"""the largest int64"""
 
 
 def combinations(sizes: Any) -> int:
-    """How many ways there are to choose one of `sizes[k]` for every k."""
+    """The number of ways to choose one of `sizes[k]` values for every k."""
     return math.prod(_counts(sizes))
 
 
@@ -27,16 +27,16 @@ def flatten_index(parts: Any, sizes: Any) -> Any:
     """[..., k] numbers, each below its size, as one number [...] below the product of the sizes."""
     counts, whole = _counts(sizes), _whole(parts)
     if whole.shape[-1:] != (len(counts),):
-        raise LudusError(f"{len(counts)} sizes want {len(counts)} parts in the last axis, not shape {whole.shape}")
+        raise LudusError(f"{len(counts)} sizes need {len(counts)} parts in the last axis, not shape {whole.shape}")
     _check_range(whole, np.array(counts, np.int64))
     index = np.zeros(whole.shape[:-1], np.int64)
     for part, count in zip(np.moveaxis(whole, -1, 0), counts, strict=True):
-        index = index * count + part  # below the product of the sizes so far, so it cannot wrap
+        index = index * count + part  # below the product of the sizes so far, so it cannot overflow
     return index if whole.ndim > 1 else int(index)
 
 
 def unflatten_index(index: Any, sizes: Any) -> Array:
-    """The [..., k] parts of which `flatten_index` makes the numbers [...]."""
+    """The inverse of `flatten_index`: the [..., k] parts of the numbers [...]."""
     counts, rest = _counts(sizes), _whole(index)
     _check_range(rest, math.prod(counts))
     parts = np.empty((*rest.shape, len(counts)), np.int64)
@@ -64,7 +64,7 @@ class FlattenMultiDiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], Record
         self.action_space = gymnasium.spaces.Discrete(combinations(self._sizes))
 
     def action(self, action: Any) -> Array:
-        """The parts of a flat action, as the environment inside wants them."""
+        """The parts of a flat action, in the form of the inner environment."""
         parts = unflatten_index(action, self._sizes).reshape(self._sizes.shape) + self._start
         return parts.astype(self.env.action_space.dtype)
 
@@ -90,7 +90,7 @@ def _counts(sizes: Any) -> list[int]:
         raise LudusError(f"every size must be at least 1, not {counts[:8]}")
     if math.prod(counts) > LARGEST:
         raise LudusError(
-            f"sizes {counts[:8]} make {math.prod(counts)} combinations, and one number holds {LARGEST}; "
+            f"sizes {counts[:8]} make {math.prod(counts)} combinations, more than the largest int64, {LARGEST}; "
             "flatten fewer parts together"
         )
     return counts

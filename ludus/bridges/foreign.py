@@ -1,6 +1,6 @@
-"""What all bridges to other people's environments share: the sheet they write, the checks, the fresh arrays.
+"""Common code of the bridges to foreign environments: the buffer they write, the checks, and the pool.
 
-A bridge only opens and advances games and writes what it sees on the sheet; `ForeignPool` makes a pool of it.
+A bridge only starts and steps games and writes the results into a `Sheet`; `ForeignPool` makes a pool of it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from ludus.dsl import CUT, OVER, PLAYING, bounds, random
 from ludus.games import split_name
-from ludus.pool.actions import as_array, illegal, random_actions
+from ludus.pool import Snapshot
+from ludus.pool.actions import illegal, random_actions, read_actions
 from ludus.types import Array, Continuous, LudusError, Spec, Step
-from ludus.words import CUT, OVER, PLAYING, bounds, random
 
 Seeds = int | Sequence[int] | None
 NAME = re.compile(r"\s*([\w.:/-]+)\s*(\(.*\))?\s*", re.DOTALL)
@@ -24,7 +25,7 @@ WORDS = {"true": True, "false": False, "none": None}
 
 
 class Sheet:
-    """What all players see now, one line a view: the bridge writes it, and only copies of it leave the pool."""
+    """The current step as buffers, one line per view: the bridge writes them, and the pool returns only copies."""
 
     def __init__(self, rows: int, spec: Spec, observation: np.dtype[Any]) -> None:
         self.views = spec.views
@@ -39,30 +40,30 @@ class Sheet:
         self.first = np.zeros(lines, bool)
         self.status = np.full(rows, OVER, np.int8)
         self.idle = np.ones(lines, bool)
-        """whose action is ignored: the game has ended, or the player is out of it"""
+        """lines whose action is ignored: the game has ended, or the player has left it"""
         self.masked = False
-        """some action was forbidden at some time, so the mask must be looked at"""
+        """whether any action has ever been illegal, so that masks must be checked"""
 
     def turn(self) -> None:
-        """A clean page before all rows move on."""
+        """Reset the buffers before all rows advance."""
         self.reward.fill(0.0)
         self.discount.fill(1.0)
         self.first.fill(False)
 
     def begin(self, row: int) -> None:
-        """This row shows the opening of a new game."""
+        """Mark the first step of a new game in this row."""
         lines = slice(row * self.views, (row + 1) * self.views)
         self.reward[lines], self.discount[lines], self.first[lines] = 0.0, 1.0, True
         self.idle[lines], self.status[row] = False, PLAYING
 
     def finish(self, row: int, terminated: bool) -> None:
-        """This row shows the last step of its game, after which every action is as good as another."""
+        """Mark the last step of this row's game; all actions are then legal, since they are ignored."""
         lines = slice(row * self.views, (row + 1) * self.views)
         self.idle[lines], self.mask[lines] = True, True
         self.status[row], self.discount[lines] = (OVER, 0.0) if terminated else (CUT, 1.0)
 
     def allow(self, lines: Any, legal: Any) -> None:
-        """Only these actions in one line or all; every one where the environment would leave a player none."""
+        """Set the legal actions of one line or all lines; all actions if the environment allows none."""
         allowed = np.asarray(legal, bool)
         self.mask[lines] = allowed | ~allowed.any(axis=-1, keepdims=True)
         self.masked = True
@@ -75,32 +76,36 @@ class Sheet:
 
 
 class Games(Protocol):
-    """The part each bridge writes: other people's environments behind one sheet."""
+    """What each bridge implements: foreign environments that write into one sheet."""
 
     one_seed: bool
-    """all rows share one generator, so a seed for each cannot be honoured"""
+    """whether all rows share one generator, so that separate seeds are not possible"""
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
-        """Open new games in the rows that the booleans mark; without seeds, randomness goes on as it was."""
+        """Start new games in the rows marked by the booleans; without seeds, the random streams continue."""
 
     def advance(self, actions: Array) -> None:
-        """One step of every row on a turned sheet; rows that had ended open anew."""
+        """Step every row, after `Sheet.turn`; rows whose game has ended start a new one."""
 
     def render(self, row: int) -> Any:
-        """What the environment of this row shows of itself."""
+        """The result of the environment's own `render` for this row."""
 
     def close(self) -> None: ...
 
 
 class Form(Protocol):
-    """How actions look from outside; `ActionForm` where they are those of a Gymnasium space."""
+    """How actions are named; `ActionForm` for actions of a Gymnasium space."""
 
     def name(self, action: Any) -> str:
-        """What people call an action."""
+        """The name of an action."""
 
 
 class ForeignPool:
-    """Rows of somebody else's environment, as a pool."""
+    """A pool of foreign environments."""
+
+    can_fork = can_save = names_moves = False
+    can_draw = True
+    compiled = None
 
     def __init__(
         self, name: str, spec: Spec, form: Form, observation: np.dtype[Any], rows: int, seed: int | Sequence[int],
@@ -115,13 +120,8 @@ class ForeignPool:
         self.reset(seed)
 
     @property
-    def full_name(self) -> str:
-        """The name, as checkpoints ask for it."""
-        return self.name
-
-    @property
     def fingerprint(self) -> str:
-        """Changes whenever what agents and checkpoints rely on changes: the spec and the observation record."""
+        """A hash of the spec and the observation record, on which agents and checkpoints depend."""
         seen = self.observation
         ranges = [[end.tolist() for end in bounds(seen, name)] for name in seen.names or ()]
         return hashlib.sha256(repr((self.spec, seen.descr, ranges)).encode()).hexdigest()[:16]
@@ -133,37 +133,32 @@ class ForeignPool:
 
     @property
     def step(self) -> Step:
-        """What the players see now, in arrays of its own."""
+        """What the players see now, in new arrays."""
         return self._sheet.copy()
 
     def reset(self, seed: Seeds = None, rows: Array | None = None) -> Step:
-        """Open new games in all rows, or in those that the booleans mark; with new randomness if seeded."""
+        """Start new games in all rows, or in those marked by the booleans `rows`; reseeded if a seed is given."""
         chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
         if chosen.shape != (self.rows,):
             raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
         if self._games.one_seed and not isinstance(seed, int | np.integer | None):
-            raise LudusError(f"all rows of {self.name} share one generator; give one number as seed, not one a row")
+            raise LudusError(f"all rows of {self.name} share one generator; give one number as seed, not one per row")
         seeds = None if seed is None else row_seeds(seed, self.rows)
         if chosen.any():
             self._games.open(chosen, seeds)
         return self.step
 
     def advance(self, actions: Any) -> Step:
-        """Play one action in every game; games that had ended open anew and ignore theirs."""
+        """Play one action in every game; finished games restart and ignore their action."""
         checked = self.check(actions)
         self._sheet.turn()
         self._games.advance(checked)
         return self._sheet.copy()
 
     def check(self, actions: Any) -> Array:
-        """The actions as int64 or float64; a sentence, and no game moved, if one of them will not do."""
-        given, (low, high) = as_array(actions), self._limits
-        shape, continuous = (len(self._lines), *low.shape), isinstance(self.spec.actions, Continuous)
-        if given.shape != shape:
-            raise LudusError(f"{self.name} wants actions of shape {shape}, not {given.shape}")
-        if given.dtype.kind not in ("iufb" if continuous else "iub"):
-            raise LudusError(f"{self.name} wants {low.dtype.name} actions, not {given.dtype.name}")
-        packed = np.array(given, low.dtype)
+        """The actions as int64 or float64; raises LudusError if one is illegal, and then no game has moved."""
+        given, (low, high) = read_actions(self.name, self.spec, actions, len(self._lines)), self._limits
+        packed = given.copy()
         if np.count_nonzero(self._sheet.idle):
             packed[self._sheet.idle] = low
         legal = (packed >= low) & (packed <= high)
@@ -177,11 +172,15 @@ class ForeignPool:
         """A random legal action for every row."""
         return random_actions(np.random.default_rng(seed), self.spec, self._sheet.mask)
 
-    def action_name(self, action: Any) -> str:
-        """What people call an action."""
+    def measure(self, rows: Array) -> dict[str, Array]:
+        """Nothing is counted."""
+        return {}
+
+    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
+        """What people call an action: the same in every row, and for every seat."""
         return self._form.name(action)
 
-    def describe(self, row: int = 0) -> str:
+    def describe(self, row: int = 0, seat: int = -1) -> str:
         """What the players of one game see: in the bridge's own words where it has a `text`, else field by field."""
         if text := getattr(self._games, "text", None):
             return str(text(row))
@@ -191,32 +190,32 @@ class ForeignPool:
         return "\n".join(f"{who[line]}{name}: {field[line].tolist()}" for line in lines for name, field in fields)
 
     def close(self) -> None:
-        """Let the environments go."""
+        """Close the environments."""
         self._games.close()
 
-    def fork(self, rows: Sequence[int], seed: int, seat: int = -1) -> NoReturn:
+    def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> NoReturn:
         raise LudusError(self._no_copies("fork"))
 
     def save(self) -> NoReturn:
         raise LudusError(self._no_copies("save"))
 
-    def restore(self, snapshot: Any) -> NoReturn:
+    def restore(self, snapshot: Snapshot) -> NoReturn:
         raise LudusError(self._no_copies("restore"))
 
     def scene(self, row: int = 0, seat: int = -1) -> Array:
-        """One game as its own `render` shows it: pixels [H, W, 3], where it was made with render_mode=rgb_array."""
+        """The pixels [H, W, 3] of one game from its own `render`; needs render_mode=rgb_array."""
         try:
             pixels = self._games.render(row)
         except LudusError:
             raise
         except Exception as error:
-            raise LudusError(f"{self.name} cannot draw itself: {error!r}") from error
+            raise LudusError(f"{self.name} cannot be drawn: its render failed with {error!r}") from error
         if not isinstance(pixels, np.ndarray):
-            raise LudusError(f"{self.name} gives no pixels; open it with render_mode=rgb_array in its name")
+            raise LudusError(f"{self.name} returns no pixels; open it with render_mode=rgb_array in its name")
         return pixels
 
     def _no_copies(self, wanted: str) -> str:
-        return f"cannot {wanted} {self.name}: the state of a foreign game cannot be copied; play it from its opening"
+        return f"cannot {wanted} {self.name}: the state of a foreign game cannot be copied; play it from its start"
 
     def _illegal(self, line: int, actions: Array) -> str:
         legal = [self.action_name(choice) for choice in np.flatnonzero(self._sheet.mask[line])[:13]]
@@ -224,27 +223,27 @@ class ForeignPool:
 
 
 def open_each(open_row: Callable[[int, int | None], None], chosen: Array, seeds: list[int] | None) -> None:
-    """Open the chosen rows one by one, each with its own seed if there are any."""
+    """Start games in the chosen rows one by one, each with its own seed if seeds are given."""
     for row in np.flatnonzero(chosen).tolist():
         open_row(row, seeds[row] if seeds else None)
 
 
 def check_rows(rows: int) -> int:
-    """At least one row."""
+    """Raise LudusError if there is not at least one row."""
     if rows < 1:
         raise LudusError(f"a pool needs at least one row, not {rows}")
     return rows
 
 
 def row_seeds(seed: int | Sequence[int], rows: int) -> list[int]:
-    """A seed for each row: unrelated ones from one number, or exactly those given."""
+    """A seed for each row: unrelated ones from one number, or the given ones."""
     if isinstance(seed, int | np.integer):
         return [int(key) for key in random.keys(int(seed), rows) >> np.uint64(33)]
     seeds = [int(one) for one in seed]
     if len(seeds) != rows:
-        raise LudusError(f"{len(seeds)} seeds were given for {rows} rows; give one number, or one a row")
+        raise LudusError(f"{len(seeds)} seeds were given for {rows} rows; give one number, or one per row")
     if min(seeds) < 0:
-        raise LudusError(f"foreign environments take seeds from 0 up, not {min(seeds)}")
+        raise LudusError(f"foreign environments need seeds of at least 0, not {min(seeds)}")
     return seeds
 
 
@@ -253,18 +252,18 @@ def parse_name(prefix: str, text: str) -> tuple[str, dict[str, str]]:
     match = NAME.fullmatch(text)
     if not match:
         raise LudusError(f'"{prefix}:{text}" is not a name; write it like {prefix}:ns/Name-v1(key=value, key=value)')
-    _, settings = split_name(re.sub(r"\W", "_", f"{prefix}:{match[1]}") + (match[2] or ""))
+    _, settings = split_name(re.sub(r"\W", "_", f"{prefix}:{match[1]}", flags=re.ASCII) + (match[2] or ""))
     return match[1], settings
 
 
 def full_name(prefix: str, identity: str, settings: dict[str, str]) -> str:
-    """The name that opens the same environment again."""
+    """The name that gives the same environment when opened."""
     inside = ", ".join(f"{key}={value}" for key, value in settings.items())
     return f"{prefix}:{identity}({inside})" if inside else f"{prefix}:{identity}"
 
 
 def read_value(text: str) -> bool | int | float | str | None:
-    """The value a text stands for; what is in quotation marks stays text."""
+    """Convert a text to bool, None, int or float if it looks like one; quoted text stays text."""
     if text.lower() in WORDS:
         return WORDS[text.lower()]
     if re.fullmatch(r"[+-]?\d{1,18}", text):
@@ -276,12 +275,12 @@ def read_value(text: str) -> bool | int | float | str | None:
 
 
 def unknown(prefix: str, identity: str, known: Iterable[str]) -> LudusError:
-    """The sentence for a name nobody knows, with the nearest known ones."""
+    """The error for an unknown environment, with similar known names."""
     listed = sorted(known)
     lower = {name.lower(): name for name in listed}
     close = [lower[name] for name in difflib.get_close_matches(identity.lower(), lower, 3, 0.5)]
-    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it knows {', '.join(listed[:5])} …"
-    return LudusError(f'{prefix} knows no environment "{identity}"{hint}')
+    hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(listed[:5])} …"
+    return LudusError(f'{prefix} has no environment "{identity}"{hint}')
 
 
 def _limits(spec: Spec) -> tuple[Array, Array]:

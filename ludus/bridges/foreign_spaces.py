@@ -1,4 +1,4 @@
-"""Gymnasium's spaces in Ludus' words: observations become named fields with ranges, actions numbers or float rows."""
+"""Conversion of Gymnasium spaces: observations become named fields with ranges, actions become numbers or floats."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from gymnasium import spaces
 
 from ludus.bridges import flatten
+from ludus.dsl import i64, record, u8, within
 from ludus.types import Array, Continuous, Discrete, LudusError
-from ludus.words import i64, record, u8, within
 
 Space = spaces.Space[Any]
 Writer = Callable[[Any, Any], None]
-"""puts an observation into one row (an int), or a batch of observations into all rows (a slice)"""
+"""writes an observation into one row (an int), or a batch of observations into all rows (a slice)"""
 
 MASK = "action_mask"
 MOST_ACTIONS = 2**16
-"""flat actions beyond which a mask and a network's last layer grow out of hand"""
+"""maximum number of flat actions, to limit the size of masks and of a network's last layer"""
 
 
 def observation_record(space: Space, masked: bool) -> np.dtype[Any]:
-    """The record of an observation space; `masked` leaves out the entry that says which actions are legal."""
+    """The record of an observation space; with `masked`, the entry with the legal actions is left out."""
     fields = [(name, _field(leaf)) for name, leaf in _leaves(space, "", masked)]
     names = [name for name, _ in fields]
     doubled = sorted({name for name in names if names.count(name) > 1})
@@ -34,7 +34,7 @@ def observation_record(space: Space, masked: bool) -> np.dtype[Any]:
 
 
 def observation_writer(space: Space, buffers: dict[str, Array], mask: Writer | None, name: str = "") -> Writer:
-    """The function that writes observations of this space into the buffers, all look-ups done beforehand."""
+    """A function that writes observations of this space into the buffers; look-ups are done in advance."""
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         return buffers[name or "observation"].__setitem__
     parts: list[tuple[Any, Writer]] = []
@@ -50,7 +50,7 @@ def observation_writer(space: Space, buffers: dict[str, Array], mask: Writer | N
 
 
 def carries_mask(space: Space, actions: ActionForm) -> bool:
-    """Whether the observation itself says which actions are legal."""
+    """Whether the observation contains a mask of legal actions."""
     if not isinstance(space, spaces.Dict) or MASK not in space.spaces or isinstance(actions.kind, Continuous):
         return False
     if space[MASK].shape != (actions.kind.n,):
@@ -60,13 +60,13 @@ def carries_mask(space: Space, actions: ActionForm) -> bool:
 
 @dataclass(frozen=True)
 class ActionForm:
-    """How numbers become the actions of an environment: `kind` is what agents see, the rest what it wants itself."""
+    """Conversion of actions: agents see `kind`; the other fields describe the environment's own form."""
 
     kind: Discrete | Continuous
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     sizes: tuple[int, ...] = ()
-    """of the parts of a flattened action; empty where the action was one number or a float row already"""
+    """sizes of the parts of a flattened action; empty if the action is one number or a row of floats"""
     start: Any = 0
 
     def batch(self, actions: Array) -> Array:
@@ -80,7 +80,7 @@ class ActionForm:
         return (actions + self.start).astype(self.dtype)
 
     def split(self, actions: Array) -> list[Any]:
-        """N actions, each as one environment takes it: a Python int, or an array of its own."""
+        """N actions, each in the form of one environment: a Python int or an array."""
         if self.shape or self.sizes or isinstance(self.kind, Continuous):
             return list(self.batch(actions))
         numbers: list[Any] = actions.tolist()
@@ -99,12 +99,12 @@ class ActionForm:
             legal = reduce(np.logical_and.outer, [np.asarray(part, bool) for part in legal])
         flat = np.asarray(legal, bool).ravel()
         if flat.shape != (self.kind.n,):
-            raise LudusError(f"an action_mask has {flat.size} entries, and there are {self.kind.n} actions")
+            raise LudusError(f"an action_mask has {flat.size} entries, but there are {self.kind.n} actions")
         return flat
 
 
 def action_form(space: Space) -> ActionForm:
-    """The form of an action space, or a sentence that says why agents cannot choose in it."""
+    """The form of an action space; raises LudusError if the space is not supported."""
     if isinstance(space, spaces.Discrete):
         return ActionForm(Discrete(int(space.n)), np.dtype(i64), (), start=int(space.start))
     if isinstance(space, spaces.MultiDiscrete | spaces.MultiBinary):
@@ -118,7 +118,7 @@ def _several_choices(space: spaces.MultiDiscrete[Any] | spaces.MultiBinary) -> A
     sizes, start = flatten.choices(space)
     count = flatten.combinations(sizes)
     if count > MOST_ACTIONS:
-        raise LudusError(f"{space} has {count} combinations of actions, and at most {MOST_ACTIONS} can be listed")
+        raise LudusError(f"{space} has {count} combinations of actions, and at most {MOST_ACTIONS} are supported")
     return ActionForm(Discrete(count), np.dtype(space.dtype), sizes.shape, tuple(sizes.ravel().tolist()), start)
 
 
@@ -152,12 +152,12 @@ def _field(space: Space) -> Any:
     if isinstance(space, spaces.MultiBinary):
         return within(0, 1, space.dtype, *space.shape)
     if isinstance(space, spaces.Box):
-        # Records know no nested booleans, so they travel as bytes.
+        # Records do not support arrays of booleans, so bytes are used.
         number = u8 if space.dtype == np.bool_ else space.dtype
         return within(_shortest(space.low), _shortest(space.high), number, *space.shape)
     raise LudusError(f"observations of the space {space} are not supported; wrap it to Box, Discrete, Dict or Tuple")
 
 
 def _shortest(bound: Array) -> Any:
-    """One number where all are the same."""
+    """One number if all bounds are the same."""
     return bound.flat[0].item() if bound.size and (bound == bound.flat[0]).all() else bound

@@ -1,7 +1,8 @@
-"""Our solo games as Gymnasium environments: `import ludus.bridges.gymnasium`, then `gymnasium.make("ludus/Car-v0")`.
+"""Our games as Gymnasium environments: `import ludus.bridges.gymnasium`, then `gymnasium.make("ludus/Car-v0")`.
 
-Parameters of a game are keywords: `make("ludus/Car-v0", track=7)`. `make_vec` gives the pool itself, whose habit is
-Gymnasium's NEXT_STEP: the last step of a game is shown, the next call opens a new one and ignores that row's action.
+Parameters of a game are keywords: `make("ludus/Car-v0", track=7)`. In a game for several players an agent plays the
+other seats: `make("ludus/Connect4-v0", opponent="mcts(200)", seat=0)`. `make_vec` steps all games in one pool, with
+Gymnasium's NEXT_STEP autoreset. docs/bridges.md describes every option.
 """
 
 from __future__ import annotations
@@ -9,14 +10,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ludus import games
 from ludus.pool import Pool
-from ludus.types import Array, Discrete, LudusError, Step
-from ludus.words import CUT, OVER, PLAYING
+from ludus.types import Array, Discrete, LudusError
 
 try:
     import gymnasium
@@ -25,62 +25,71 @@ try:
 except ImportError as missing:
     raise LudusError("ludus.bridges.gymnasium needs Gymnasium: pip install ludus[gymnasium]") from missing
 
+from ludus.bridges.illegal_actions import ActionError, Illegal
 from ludus.bridges.rendering import FRAMES_PER_SECOND, check_render_mode, render, render_modes
-from ludus.bridges.spaces import action_space, fit_actions, fit_batch, fit_row, observation_space
+from ludus.bridges.seated_pool import Players, Seat, SeatedPool, SeatStep
+from ludus.bridges.spaces import Space, action_space, fit_batch, fit_row, observation_space
+
+__all__ = ["ActionError", "LudusEnv", "LudusVectorEnv", "register", "register_games"]
 
 Info = dict[str, Any]
-
-
-class ActionError(LudusError, gymnasium.error.InvalidAction):
-    """An action that the game does not allow; no game has moved."""
+Observation = Literal["record", "integer"]
+"""the fields of the game's record, or the whole position as one number, for games that define `position`"""
 
 
 class LudusEnv(gymnasium.Env[Any, Any]):
-    """One solo game."""
+    """One game; in a game for several players, one seat of it."""
 
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": FRAMES_PER_SECOND}  # noqa: RUF012
 
-    def __init__(self, game: str, render_mode: str | None = None, **parameters: object) -> None:
-        self.pool = open_solo(game, 1, 1, render_mode, parameters)
+    def __init__(
+        self, game: str, render_mode: str | None = None, opponent: str | None = None, seat: Seat = 0,
+        illegal: Illegal = "random", observation: Observation = "record", **parameters: object,
+    ) -> None:  # fmt: skip
+        self.pool = open_pool(games.load(game, **parameters), 1, 1, render_mode)
+        self.games = SeatedPool(self.pool, Players(opponent, seat, illegal))
         self.metadata = {**self.metadata, "render_modes": render_modes(self.pool.game)}
-        self.render_mode = render_mode
-        self.observation_space = observation_space(self.pool.observation)
+        self.render_mode, self._seen = render_mode, observation
+        self.observation_space = space_of(self.pool, observation)
         self.action_space = action_space(self.pool.spec.actions)
-        self._masked = isinstance(self.pool.spec.actions, Discrete)
-        self._opened = False
+        self._step: SeatStep | None = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Open a new game; without a seed its randomness goes on from the last game's."""
+        """Start a new game; without a seed, the random stream of the last game continues."""
         super().reset(seed=seed)
-        if seed is None and not self._opened:
+        if seed is None and self._step is None:
             seed = draw_seed(self.np_random)
-        self._opened = True
-        step = self.pool.reset(None if seed is None else [seed])
-        return fit_row(step.observation, self.observation_space), self._info(step)
+        self._step = self.games.reset(None if seed is None else [seed])
+        return self._observation(self._step), mask_info(self.pool, self._step.mask[0])
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Play one action; an illegal one is refused with a sentence and changes nothing."""
-        if not self._opened or self.pool.status[0] != PLAYING:
+        """Play one action, and then the opponents' until it is this seat's turn again or the game has ended."""
+        if self._step is None or self._step.terminated[0] or self._step.truncated[0]:
             raise gymnasium.error.ResetNeeded(f"no game of {self.pool.name} is running; call reset() before step()")
-        step = advance(self.pool, [action])
-        status = self.pool.status[0]
-        observation = fit_row(step.observation, self.observation_space)
-        return observation, float(step.reward[0, 0]), bool(status == OVER), bool(status == CUT), self._info(step)
+        self._step = step = self.games.advance([action])
+        info = mask_info(self.pool, step.mask[0])
+        if step.illegal[0]:
+            info |= {name: values[0].item() for name, values in step.info.items()}
+        return self._observation(step), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
+
+    def action_masks(self) -> Array:
+        """[A] booleans, the legal actions, as used by `sb3_contrib.MaskablePPO`."""
+        return masks_of(self.pool, self._step)[0]
 
     def render(self) -> Any:
-        """The game as the render mode says: pixels, a text, or None."""
-        return render(self.pool, self.render_mode)
+        """The game as this seat sees it: pixels, text or None, by the render mode."""
+        return render(self.pool, self.render_mode, 0, int(self.games.seat[0]))
 
     def close(self) -> None:
-        """Let the pool go."""
+        """Release the pool."""
         self.pool.close()
 
-    def _info(self, step: Step) -> Info:
-        return {"action_mask": step.mask[0].view(np.int8)} if self._masked else {}
+    def _observation(self, step: SeatStep) -> Any:
+        return fit_row(shown(self.pool, self._seen, step), self.observation_space)
 
 
 class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
-    """`num_envs` solo games in one pool; row i seeded with `seed` plays as a LudusEnv seeded with `seed + i` does."""
+    """`num_envs` games in one pool; with seed `seed`, row i plays like a LudusEnv with seed `seed + i`."""
 
     metadata = {  # noqa: RUF012
         "render_modes": ["rgb_array", "ansi"],
@@ -89,123 +98,149 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
     }
 
     def __init__(
-        self,
-        game: str,
-        num_envs: int = 1,
-        render_mode: str | None = None,
-        threads: int | None = None,
+        self, game: str, num_envs: int = 1, render_mode: str | None = None, threads: int | None = None,
+        opponent: str | None = None, seat: Seat = 0, illegal: Illegal = "random", observation: Observation = "record",
         **parameters: object,
-    ) -> None:
-        self.pool = open_solo(game, num_envs, threads, render_mode, parameters)
-        self.num_envs, self.render_mode = num_envs, render_mode
+    ) -> None:  # fmt: skip
+        self.pool = open_pool(games.load(game, **parameters), num_envs, threads, render_mode)
+        self.games = SeatedPool(self.pool, Players(opponent, seat, illegal))
+        self.num_envs, self.render_mode, self._seen = num_envs, render_mode, observation
         self.metadata = {**self.metadata, "render_modes": render_modes(self.pool.game)}
-        self.single_observation_space = observation_space(self.pool.observation)
+        self.single_observation_space = space_of(self.pool, observation)
         self.single_action_space = action_space(self.pool.spec.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._masked = isinstance(self.pool.spec.actions, Discrete)
-        self._opened = False
+        self._step: SeatStep | None = None
 
     def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Open new games in all rows, or in those that options["reset_mask"] marks; the first call opens every row."""
+        """Start new games in all rows, or in those marked by options["reset_mask"]; the first call resets all rows."""
         super().reset(seed=seed if isinstance(seed, int) else None)
-        rows = self._marked(options) if self._opened else None
-        step = self.pool.reset(self._seeds(seed), rows)
-        self._opened = True
-        return fit_batch(step.observation, self.single_observation_space), self._info(step)
+        rows = None if self._step is None else reset_mask(options, self.num_envs)
+        self._step = self.games.reset(self._seeds(seed), rows)
+        return self._observation(self._step), self._info(self._step.mask)
 
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, Info]:
-        """Play one action in every row; if one of them is illegal, no row moves and a sentence says which."""
-        if not self._opened:
+        """Play one action in every row; a row whose game has ended starts a new one and ignores its action."""
+        if self._step is None:
             raise gymnasium.error.ResetNeeded(f"no game of {self.pool.name} is running; call reset() before step()")
-        step = advance(self.pool, actions)
-        status = self.pool.status
-        observation = fit_batch(step.observation, self.single_observation_space)
-        return observation, step.reward[:, 0].astype(np.float64), status == OVER, status == CUT, self._info(step)
+        self._step = step = self.games.advance(actions)
+        info = self._info(step.mask)
+        for name, values in step.info.items():
+            info |= {name: values, f"_{name}": step.illegal.copy()}
+        return self._observation(step), step.reward, step.terminated, step.truncated, info
+
+    def action_masks(self) -> Array:
+        """[num_envs, A] booleans, the legal actions."""
+        return masks_of(self.pool, self._step)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every row as the render mode says."""
+        """Every row, rendered in the render mode."""
         if self.render_mode is None:
             return None
-        return tuple(render(self.pool, self.render_mode, row) for row in range(self.num_envs))
+        return tuple(
+            render(self.pool, self.render_mode, row, seat) for row, seat in enumerate(self.games.seat.tolist())
+        )
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let the pool's threads go."""
+        """Release the pool's threads."""
         self.pool.close()
 
     def _seeds(self, seed: int | Sequence[int] | None) -> Sequence[int] | None:
-        """One seed a row, or None where the games' own randomness goes on."""
-        if seed is None and not self._opened:
+        """One seed per row, or None to continue the games' random streams."""
+        if seed is None and self._step is None:
             seed = draw_seed(self.np_random)
         return range(int(seed), int(seed) + self.num_envs) if isinstance(seed, int | np.integer) else seed
 
-    def _marked(self, options: Info | None) -> Array | None:
-        if not options or "reset_mask" not in options:
-            return None
-        mask = np.asarray(options["reset_mask"])
-        if mask.dtype != np.bool_:
-            raise LudusError(f"reset_mask wants one boolean a row, not {mask.dtype.name}")
-        return mask
+    def _observation(self, step: SeatStep) -> Any:
+        return fit_batch(shown(self.pool, self._seen, step), self.single_observation_space)
 
-    def _info(self, step: Step) -> Info:
-        """Gymnasium pairs every entry with an array that says which rows have it."""
-        if not self._masked:
-            return {}
-        return {"action_mask": step.mask.view(np.int8), "_action_mask": np.ones(self.num_envs, np.bool_)}
+    def _info(self, mask: Array) -> Info:
+        """The info dict with an additional boolean array for each entry, as Gymnasium requires."""
+        info = mask_info(self.pool, mask)
+        return info | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in info}
 
 
-def open_solo(
-    game: str, rows: int, threads: int | None, render_mode: str | None, parameters: dict[str, object]
-) -> Pool:
-    """A pool of a game for one player."""
-    loaded = games.load(game, **parameters)
-    if loaded.spec.seats != 1:
+def open_pool(game: games.Game, rows: int, threads: int | None, render_mode: str | None) -> Pool:
+    """A pool of a game that offers this render mode."""
+    check_render_mode(game, render_mode)
+    return Pool(game, rows, threads=threads)
+
+
+def space_of(pool: Pool, kind: Observation) -> Space:
+    """The space of one observation."""
+    if kind not in get_args(Observation):
+        raise LudusError(f'observation="{kind}" is unknown; it is {" or ".join(get_args(Observation))}')
+    if kind == "record":
+        return observation_space(pool.observation)
+    if not hasattr(pool.game.rules, "position"):
+        raise LudusError(f'{pool.game.name} does not number its positions; omit observation="integer"')
+    return gymnasium.spaces.Discrete(pool.game.rules.POSITIONS)
+
+
+def shown(pool: Pool, kind: Observation, step: SeatStep) -> dict[str, Array]:
+    """[N, ...] arrays by field: the game's record, or the number of the position."""
+    return step.observation if kind == "record" else {"position": pool.game.rules.position(pool.states)}
+
+
+def mask_info(pool: Pool, mask: Array) -> Info:
+    """The legal actions; continuous actions have no mask."""
+    return {"action_mask": mask.view(np.int8)} if isinstance(pool.spec.actions, Discrete) else {}
+
+
+def masks_of(pool: Pool, step: SeatStep | None) -> Array:
+    """[N, A] booleans that the caller may change."""
+    if not isinstance(pool.spec.actions, Discrete):
         raise LudusError(
-            f"{loaded.name} has {loaded.spec.seats} seats and Gymnasium knows one; "
-            f'use ludus.bridges.pettingzoo.env("{loaded.name}")'
+            f"the actions of {pool.name} are continuous, so they have no masks; use an algorithm without masks"
         )
-    check_render_mode(loaded, render_mode)
-    return Pool(loaded, rows, threads=threads)
+    if step is None:
+        raise gymnasium.error.ResetNeeded(f"no game of {pool.name} is running; call reset() before action_masks()")
+    return step.mask.copy()
 
 
-def advance(pool: Pool, actions: Any) -> Step:
-    """One step of every row, with Gymnasium's error for what the pool refuses."""
-    try:
-        return pool.advance(fit_actions(pool.spec.actions, actions))
-    except LudusError as error:
-        raise ActionError(str(error)) from None
+def reset_mask(options: Info | None, rows: int) -> Array | None:
+    """The rows that options["reset_mask"] marks, or None for all."""
+    if not options or "reset_mask" not in options:
+        return None
+    mask = np.asarray(options["reset_mask"])
+    if mask.dtype != np.bool_ or mask.shape != (rows,):
+        raise LudusError(f"reset_mask must be {rows} booleans, not {mask.dtype.name} of shape {mask.shape}")
+    return mask
 
 
 def draw_seed(generator: np.random.Generator) -> int:
-    """A seed for those who gave none."""
+    """A seed for callers that gave none."""
     return int(generator.integers(2**62))
 
 
 def register_games() -> None:
-    """Offer every solo game to `gymnasium.make`; a game that does not load is left out with a warning."""
+    """Register every game for `gymnasium.make`; a game that cannot be loaded is skipped with a warning."""
     for name in games.names():
         try:
             register(games.load(name))
         except Exception as error:  # another author's module may fail in any way
-            warnings.warn(f"{name} is not offered to Gymnasium: {error}", stacklevel=2)
+            warnings.warn(f"{name} is not registered with Gymnasium: {error}", stacklevel=2)
 
 
 def register(game: games.Game) -> None:
-    """Offer a game as ludus/<Title>-v0 if it has one seat; doing so again changes nothing."""
-    if game.spec.seats != 1:
-        return
-    identity = f"ludus/{re.sub(r'[^0-9A-Za-z]', '', game.title)}-v0"
-    known = gymnasium.registry.get(identity)
-    if known is None:
-        here = "ludus.bridges.gymnasium"
+    """Offer a game to `gymnasium.make` by its `identity`; doing so again changes nothing."""
+    here, name = __name__, identity(game)
+    if name not in gymnasium.registry:
         gymnasium.register(
-            identity,
+            name,
             entry_point=f"{here}:LudusEnv",
             vector_entry_point=f"{here}:LudusVectorEnv",
             kwargs={"game": game.name},
         )
-    elif known.kwargs != {"game": game.name}:
-        raise LudusError(f"{identity} is {known.kwargs['game']} already; give {game.name} a title of its own")
+    elif gymnasium.registry[name].kwargs != {"game": game.name}:
+        raise LudusError(f"{name} is already the game {gymnasium.registry[name].kwargs['game']}; rename {game.name}")
+
+
+def identity(game: games.Game) -> str:
+    """The id of a game, such as ludus/CartPole-v0 for cartpole; capitals come from the title if it is the same word."""
+    words = re.split(r"[^0-9A-Za-z]+", game.title)
+    title = "".join(word[:1].upper() + word[1:] for word in words)
+    return f"ludus/{title if title.lower() == game.name else game.name.capitalize()}-v0"
 
 
 register_games()

@@ -1,4 +1,4 @@
-"""Any Gymnasium environment as a pool: compiled where its dynamics are published, else stepped with little ado."""
+"""Any Gymnasium environment as a pool: compiled if its dynamics are published, else stepped in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludus.types import Array, LudusError, Spec
 try:
     import gymnasium
 except ImportError:
-    raise LudusError("names like gymnasium:CartPole-v1 need a package more: pip install 'ludus[gymnasium]'") from None
+    raise LudusError("names like gymnasium:CartPole-v1 need Gymnasium: pip install 'ludus[gymnasium]'") from None
 
 from ludus.bridges import AnyPool
 from ludus.bridges.foreign import ForeignPool, Sheet, check_rows, full_name, open_each, parse_name, read_value, unknown
@@ -26,11 +26,11 @@ from ludus.pool import Pool
 Env = gymnasium.Env[Any, Any]
 VectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
 MAKE_ONLY = {"max_episode_steps": -1}
-"""arguments of gymnasium.make that an environment's own vector form would misread"""
+"""arguments of gymnasium.make that an environment's own vector version would misinterpret"""
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
-    """A pool of `FrozenLake-v1(map_name=8x8)`; `compiled=false` among the arguments keeps Gymnasium's own stepping."""
+    """A pool of `FrozenLake-v1(map_name=8x8)`; the argument `compiled=false` forces Gymnasium's own stepping."""
     check_rows(rows)
     identity, settings = parse_name("gymnasium", name)
     arguments = {key: read_value(text) for key, text in settings.items()}
@@ -51,18 +51,18 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
 
 
 def from_env(make: Callable[[], Env], rows: int, seed: int | Sequence[int] = 0) -> ForeignPool:
-    """A pool of `rows` environments that `make` makes."""
+    """A pool of `rows` environments created by `make`."""
     envs = [make() for _ in range(check_rows(rows))]
     return _single_pool(_name_of(envs[0]), envs, seed)
 
 
 def from_vector_env(vector_env: VectorEnv, seed: int | Sequence[int] = 0) -> ForeignPool:
-    """A pool over a vector environment, whatever its autoreset mode; closing the pool closes it."""
+    """A pool around a vector environment with any autoreset mode; closing the pool closes the environment."""
     return _vector_pool(_name_of(vector_env), vector_env, seed)
 
 
 class SingleGames:
-    """One environment a row, stepped one after the other."""
+    """One environment per row, stepped one after the other."""
 
     one_seed = False
 
@@ -77,7 +77,7 @@ class SingleGames:
         open_each(self._open_row, chosen, seeds)
 
     def advance(self, actions: Array) -> None:
-        """The one loop in Python that every step passes: nothing in it but the step itself and its bookkeeping."""
+        """Step every row. This Python loop runs for every step, so it does only what is necessary."""
         sheet, write = self._sheet, self._write
         rewards = [0.0] * len(self._moves)
         turns = zip(self._moves, self._form.split(actions), sheet.idle.tolist(), strict=True)
@@ -130,7 +130,7 @@ def _vector_pool(name: str, env: VectorEnv, seed: int | Sequence[int]) -> Foreig
 
 
 def _make(identity: str, arguments: dict[str, Any]) -> Env:
-    # The checker looks at the first step only and then costs a call at each; our own checks stand at the pool's edge.
+    # The env checker inspects only the first step but costs a call in every step; the pool checks actions itself.
     return _call_make(gymnasium.make, identity, {"disable_env_checker": True} | arguments)
 
 
@@ -140,7 +140,7 @@ def _make_vector(identity: str, rows: int, arguments: dict[str, Any]) -> VectorE
 
 
 def _call_make(make: Callable[..., Any], identity: str, arguments: dict[str, Any]) -> Any:
-    """What `make` makes; whatever it raises is about the name or its arguments, so it becomes a sentence."""
+    """Call `make`; exceptions are caused by the name or its arguments, so they become LudusError."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*latest versioned environment.*")

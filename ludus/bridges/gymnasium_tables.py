@@ -18,14 +18,14 @@ from ludus.types import Array
 
 TEMPLATE = pathlib.Path(__file__).with_name("dynamics.py")
 HARMLESS = (wrappers.TimeLimit, wrappers.OrderEnforcing, wrappers.PassiveEnvChecker)
-"""wrappers that change nothing a table would not show"""
+"""wrappers that do not change the dynamics"""
 LARGEST_TABLE = 120_000
-"""entries of a table; compiled code with a table beyond a megabyte would not be kept in Numba's cache"""
+"""maximum number of entries; Numba does not cache compiled code with tables of more than a megabyte"""
 Env = gymnasium.Env[Any, Any]
 
 
 class Tables(NamedTuple):
-    """The dynamics of one environment, as `dynamics.py` wants them."""
+    """The dynamics of one environment, in the form that `dynamics.py` uses."""
 
     SIZES: Array
     NEXT: Array
@@ -45,17 +45,17 @@ class Tables(NamedTuple):
 
 
 def published_tables(env: Env) -> Tables | None:
-    """The tables of an environment, or None where it publishes none or they are not the whole truth."""
+    """The tables of an environment, or None if it publishes none or they do not describe it completely."""
     inner = env.unwrapped
     if not _only_harmless(env) or env.render_mode is not None or not _publishes(inner):
         return None
-    # Taxi's fickle passenger changes the destination in `step`, behind the back of the published table.
+    # Taxi's fickle passenger changes the destination in `step`, which the published table does not include.
     if getattr(inner, "fickle_passenger", False):
         return None
     try:
         tables = _read_tables(env, inner)
         return tables if tables is not None and _holds(inner, tables) else None
-    except Exception:  # a `P` of some other make, or an environment that cannot be put into a state to try it
+    except Exception:  # `P` has another format, or the environment's state cannot be set to check it
         return None
 
 
@@ -97,7 +97,7 @@ def _publishes(inner: Any) -> bool:
 
 def _read_tables(env: Env, inner: Any) -> Tables | None:
     states, actions = int(inner.observation_space.n), int(inner.action_space.n)
-    # Outcomes that never happen are left out, so that rounding cannot fall upon one of them.
+    # Outcomes with probability 0 are left out, so that rounding cannot select one of them.
     outcomes = [[[o for o in inner.P[s][a] if o[0] > 0] for a in range(actions)] for s in range(states)]
     most = max(len(listed) for row in outcomes for listed in row)
     if states * actions * most > LARGEST_TABLE:
@@ -122,7 +122,7 @@ def _read_tables(env: Env, inner: Any) -> Tables | None:
 
 
 def _legal(env: Env, inner: Any) -> Array:
-    """[states, actions] from the environment's own `action_mask(state)`, where it masks at all."""
+    """[states, actions] from the environment's own `action_mask(state)`, if it has one."""
     states, actions = int(inner.observation_space.n), int(inner.action_space.n)
     _, info = env.reset(seed=0)
     if "action_mask" not in info or not callable(getattr(inner, "action_mask", None)):
@@ -132,7 +132,7 @@ def _legal(env: Env, inner: Any) -> Array:
 
 
 def _holds(inner: Any, tables: Tables) -> bool:
-    """Whether the environment does what it publishes: every action, tried once in every state."""
+    """Whether the environment agrees with its tables: every action is tried once in every state."""
     states, actions, _, _ = tables.SIZES
     return all(_agrees(inner, tables, state, action) for state in range(states) for action in range(actions))
 

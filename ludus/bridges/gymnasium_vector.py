@@ -1,7 +1,7 @@
-"""Gymnasium's vector environments, whose three ways of opening games anew all become the one stream of a pool.
+"""Gymnasium's vector environments as pools; all three autoreset modes give the same sequence of steps.
 
-A vector environment cannot hold a row back while the others move. Where it opens games too early (SAME_STEP) or not at
-all (DISABLED), the row makes a move that nobody sees, and is then reset alone by `options={"reset_mask": …}`.
+A vector environment cannot pause one row while the others step. If it resets too early (SAME_STEP) or not at all
+(DISABLED), the row makes one step that is not shown, and is then reset alone with `options={"reset_mask": …}`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 
 from ludus.bridges.foreign import Sheet
 from ludus.bridges.foreign_spaces import MASK, ActionForm, carries_mask, observation_writer
+from ludus.dsl import PLAYING
 from ludus.pool.actions import random_actions
 from ludus.types import Array, LudusError, Spec
-from ludus.words import PLAYING
 
 ALL = slice(None)
 
 
 class VectorGames:
-    """A vector environment behind a sheet.
+    """A vector environment that writes into a sheet.
 
-    A SAME_STEP environment that is neither Gymnasium's SyncVectorEnv nor its AsyncVectorEnv cannot reset one row, so
-    there each new game but the very first begins one random legal move in.
+    A SAME_STEP environment other than Gymnasium's SyncVectorEnv and AsyncVectorEnv cannot reset one row, so each of its
+    new games except the first starts after one random legal action.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], form: ActionForm, spec: Spec, sheet: Sheet) -> None:
@@ -34,7 +34,7 @@ class VectorGames:
         self._resets_rows = self._known or self._mode is AutoresetMode.DISABLED
         self.one_seed = not self._known
         self._legal = np.ones_like(sheet.mask)
-        """what the environment itself allows, also where the sheet shows the end of a game"""
+        """the environment's own mask, also in rows where the sheet shows the end of a game"""
         self._info_masks = False
         self._generator = np.random.default_rng(0)
         space, carried = env.single_observation_space, carries_mask(env.single_observation_space, form)
@@ -90,9 +90,9 @@ class VectorGames:
             self._sheet.finish(row, bool(terminated[row]))
 
     def _reset_some(self, chosen: Array, seeds: list[int] | None) -> tuple[Any, Any]:
-        """Open new games in these rows alone, which not every vector environment can."""
+        """Start new games only in these rows, which not every vector environment supports."""
         if not self._resets_rows:
-            raise LudusError(f"{self._env} cannot open new games in some rows only; reset all rows")
+            raise LudusError(f"{self._env} cannot start new games in some rows only; reset all rows")
         try:
             result = self._env.reset(seed=self._seed(seeds), options={"reset_mask": chosen.copy()})
         except Exception as error:
@@ -104,12 +104,12 @@ class VectorGames:
         return result
 
     def _check_untouched(self, observations: Any, others: Array) -> None:
-        """An environment that has never heard of `reset_mask` resets every row without a word."""
+        """Detect an environment that ignores `reset_mask` and resets every row."""
         before = {name: field.copy() for name, field in self._sheet.observation.items()}
         self._write_last(ALL, observations)
         for name, field in self._sheet.observation.items():
             if before[name][others].tobytes() != field[others].tobytes():
-                raise LudusError(f'{self._env} reset rows that options={{"reset_mask": …}} had not named')
+                raise LudusError(f'{self._env} reset rows that options={{"reset_mask": …}} did not mark')
             field[:] = before[name]
 
     def _show(self, observations: Any, infos: Any, rows: Array) -> None:
@@ -127,7 +127,7 @@ class VectorGames:
         self._legal[rows] = self._sheet.mask[rows]
 
     def _take_info_masks(self, infos: dict[str, Any], rows: Array) -> None:
-        """Masks from `infos`; once it tells any, a row of which it tells nothing may do everything."""
+        """Masks from `infos`; once any mask was given, rows without one may use every action."""
         if not self._legal.shape[1] or (MASK not in infos and not self._info_masks):
             return
         self._info_masks = True
@@ -138,21 +138,21 @@ class VectorGames:
 
 
 def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
-    """How the environment opens games anew; it must say so."""
+    """The autoreset mode of the environment; raises LudusError if it declares none."""
     mode = env.metadata.get("autoreset_mode")
     if not isinstance(mode, AutoresetMode):
-        raise LudusError(f'{env} must say how it opens games anew: set metadata["autoreset_mode"] to an AutoresetMode')
+        raise LudusError(f'{env} declares no autoreset mode; set metadata["autoreset_mode"] to an AutoresetMode')
     return mode
 
 
 def _ignore(rows: Any, legal: Any) -> None:
-    """The mask of a last observation forbids nothing any more."""
+    """Ignore the mask of a last observation, since no action follows."""
 
 
 def _final_observation(infos: Any, row: int) -> Any:
-    """The last observation of a row's game from `infos["final_obs"]`: one object a row, or a batch of any nesting."""
+    """The last observation of a row's game from `infos["final_obs"]`: one object per row, or a nested batch."""
     if not isinstance(infos, dict) or "final_obs" not in infos:
-        raise LudusError('a SAME_STEP vector environment must give the last observation in infos["final_obs"]')
+        raise LudusError('a SAME_STEP vector environment must return the last observation in infos["final_obs"]')
     return _row_of(infos["final_obs"], row)
 
 

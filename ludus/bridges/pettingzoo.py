@@ -1,8 +1,9 @@
-"""Our games as PettingZoo environments: `env("tictactoe")` seat after seat, `parallel_env("goofspiel")` all at once.
+"""Ludus games as PettingZoo environments: `env("tictactoe")` (AEC) or `parallel_env("goofspiel")`.
 
-An agent sees {"observation": …, "action_mask": …}, or the bare observation where actions are continuous. An illegal
-move is refused with a sentence and changes nothing. Games in which all seats act at once ask them in turn under `env`
-and move when the last has chosen; games of turns under `parallel_env` heed only the agent whose turn it is.
+An agent sees {"observation": …, "action_mask": …}, or only the observation if actions are continuous. An illegal
+action is replaced by a random legal one, unless `illegal` is "end" or "raise". With `env`, simultaneous games collect
+the actions agent by agent and step after the last one; with `parallel_env`, alternating games use only the action of
+the agent to act.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ludus import games
+from ludus.dsl import CUT, OVER, PLAYING, random
 from ludus.pool import Pool
-from ludus.types import Array, Discrete, LudusError
-from ludus.words import CUT, OVER, PLAYING
+from ludus.types import Discrete, LudusError
 
 try:
     from gymnasium import spaces
@@ -24,42 +25,46 @@ try:
 except ImportError as missing:
     raise LudusError("ludus.bridges.pettingzoo needs PettingZoo: pip install ludus[pettingzoo]") from missing
 
+from ludus.bridges.illegal_actions import PENALTY, ActionError, Illegal, Referee, RowKeys, Verdict
 from ludus.bridges.rendering import FRAMES_PER_SECOND, check_render_mode, render, render_modes
-from ludus.bridges.spaces import Space, action_space, fit_actions, fit_row, observation_space
+from ludus.bridges.spaces import Space, action_space, fit_row, observation_space
+
+__all__ = ["ActionError", "LudusAEC", "LudusParallel", "env", "parallel_env", "raw_env"]
 
 Agents = dict[str, Any]
 
 
-class ActionError(LudusError):
-    """An action that the game does not allow; the game has not moved."""
+def env(
+    name: str, render_mode: str | None = None, illegal: Illegal = "random", **parameters: object
+) -> AECEnv[str, Any, Any]:
+    """A game whose agents act one after the other, with PettingZoo's check for calls in the wrong order."""
+    return OrderEnforcingWrapper(raw_env(name, render_mode, illegal, **parameters))
 
 
-def env(name: str, render_mode: str | None = None, **parameters: object) -> AECEnv[str, Any, Any]:
-    """A game whose agents act one after the other, guarded against calls in the wrong order."""
-    return OrderEnforcingWrapper(raw_env(name, render_mode, **parameters))
+def raw_env(name: str, render_mode: str | None = None, illegal: Illegal = "random", **parameters: object) -> LudusAEC:
+    """Like `env`, without that check."""
+    return LudusAEC(Table(games.load(name, **parameters), render_mode, illegal))
 
 
-def raw_env(name: str, render_mode: str | None = None, **parameters: object) -> LudusAEC:
-    """The same without the guard."""
-    return LudusAEC(Table(games.load(name, **parameters), render_mode))
-
-
-def parallel_env(name: str, render_mode: str | None = None, **parameters: object) -> LudusParallel:
+def parallel_env(
+    name: str, render_mode: str | None = None, illegal: Illegal = "random", **parameters: object
+) -> LudusParallel:
     """A game whose agents all act in every step."""
-    return LudusParallel(Table(games.load(name, **parameters), render_mode))
+    return LudusParallel(Table(games.load(name, **parameters), render_mode, illegal))
 
 
 class Table:
-    """One game and the names of its seats: what both forms share."""
+    """One game and the names of its agents: the common part of both interfaces."""
 
-    def __init__(self, game: games.Game, render_mode: str | None) -> None:
+    def __init__(self, game: games.Game, render_mode: str | None, illegal: Illegal) -> None:
         check_render_mode(game, render_mode)
         self.pool, self.render_mode = Pool(game, 1, threads=1), render_mode
+        self._referee, self._keys = Referee(self.pool, illegal), RowKeys(1)
         self.agents = [f"player_{seat}" for seat in range(game.spec.seats)]
         self.masked = isinstance(game.spec.actions, Discrete)
         self.simultaneous = game.spec.turns == "simultaneous"
         self.seen = observation_space(self.pool.observation)
-        # A space of its own for every agent, so that seeding one leaves the others alone.
+        # Each agent has its own space, so that seeding one does not affect the others.
         self.observation_spaces = {agent: self._space() for agent in self.agents}
         self.action_spaces = {agent: action_space(game.spec.actions) for agent in self.agents}
         self._opened = False
@@ -71,7 +76,7 @@ class Table:
 
     @property
     def seat(self) -> int:
-        """Who is to act, in a game of turns."""
+        """The seat to act, in an alternating game."""
         return int(self.pool.states["seat"][0])
 
     @property
@@ -87,18 +92,20 @@ class Table:
         return bool(self.pool.status[0] == CUT)
 
     def open(self, seed: int | None) -> None:
-        """A new game; without a seed its randomness goes on from the last game's."""
+        """Start a new game; without a seed, the random stream of the last game continues."""
         if seed is None and not self._opened:
             seed = int(np_random()[0].integers(2**62))
         self.pool.reset(None if seed is None else [seed])
+        if seed is not None:
+            self._keys.seed(random.seeded([seed]))
         self._opened = True
 
     def acts(self, seat: int) -> bool:
-        """Whether this seat's action counts now."""
+        """Whether this seat is to act now."""
         return self.running and (self.simultaneous or seat == self.seat)
 
     def observe(self, seat: int, waiting: int) -> Any:
-        """What a seat may know; where its action does not count, its mask is all `waiting`."""
+        """The observation of a seat; if the seat is not to act, its mask is filled with `waiting`."""
         seen = {name: field[None] for name, field in self.pool.look(0, seat).items()}
         observation = fit_row(seen, self.seen)
         if not self.masked:
@@ -107,24 +114,19 @@ class Table:
         mask = self.pool.step.mask[view].astype(np.int8)
         return {"observation": observation, "action_mask": mask if self.acts(seat) else np.full_like(mask, waiting)}
 
-    def check(self, seat: int, action: Any) -> None:
-        """Refuse an action at once, though the others of this step may not have chosen yet."""
-        legal: list[Any] = list(self.pool.random_actions(0))
-        legal[seat if self.simultaneous else 0] = action
-        self._fit(legal)
+    def judge(self, seat: int, action: Any) -> Verdict:
+        """Check the action of one seat; other seats may not have chosen yet."""
+        line = np.array([seat if self.simultaneous else 0])
+        return self._referee.judge(self._referee.read([action], 1), line, self._keys)
+
+    def ended_by(self, verdict: Verdict) -> bool:
+        """Whether this action was illegal and ends the game."""
+        return self._referee.ends(verdict)
 
     def play(self, actions: list[Any]) -> list[float]:
-        """One step; the reward of every seat."""
-        rewards: list[float] = self.pool.advance(self._fit(actions)).reward[0].tolist()
+        """Play one step; returns the reward of every seat."""
+        rewards: list[float] = self.pool.advance(np.array(actions)).reward[0].tolist()
         return rewards
-
-    def _fit(self, actions: list[Any]) -> Array:
-        try:
-            fitted = fit_actions(self.pool.spec.actions, actions)
-            self.pool.check(fitted)
-        except LudusError as error:
-            raise ActionError(str(error)) from None
-        return fitted
 
     def _space(self) -> Space:
         space = observation_space(self.pool.observation)
@@ -134,8 +136,13 @@ class Table:
         return spaces.Dict({"observation": space, "action_mask": mask})
 
 
+def told(verdict: Verdict) -> dict[str, Any]:
+    """The info dict of an agent about its action; empty if the action was legal."""
+    return {name: values[0].item() for name, values in verdict.info.items()}
+
+
 class LudusAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo is untyped
-    """A game whose agents act one after the other; an agent that waits has an empty mask."""
+    """A game whose agents act one after the other; the mask of a waiting agent is all zeros."""
 
     def __init__(self, table: Table) -> None:
         super().__init__()
@@ -152,7 +159,7 @@ class LudusAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo is un
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Open a new game."""
+        """Start a new game."""
         self.table.open(seed)
         self.agents = list(self.possible_agents)
         self.rewards: Agents = dict.fromkeys(self.agents, 0.0)
@@ -165,35 +172,38 @@ class LudusAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo is un
         self._select()
 
     def step(self, action: Any) -> None:
-        """Take the action of `agent_selection`, and move the game once all that count are there."""
+        """Take the action of `agent_selection`, and step the game when all required actions are present."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self.table.check(self.possible_agents.index(agent), action)
+        verdict = self.table.judge(self.possible_agents.index(agent), action)
+        self.infos[agent] = told(verdict)
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._chosen.append(action)
-        if not self.table.simultaneous or len(self._chosen) == len(self.possible_agents):
-            self._move()
+        self._chosen.append(verdict.actions[0])
+        if self.table.ended_by(verdict):
+            self._conclude({**self.rewards, agent: PENALTY})
+        elif not self.table.simultaneous or len(self._chosen) == len(self.possible_agents):
+            self._conclude(dict(zip(self.possible_agents, self.table.play(self._chosen), strict=True)))
         self._select()
 
     def observe(self, agent: str) -> Any:
-        """What this agent may know now."""
+        """The current observation of this agent."""
         return self.table.observe(self.possible_agents.index(agent), waiting=0 if self.table.running else 1)
 
     def render(self) -> Any:
-        """The game as the render mode says: pixels, a text, or None."""
+        """The game in the render mode: pixels, text or None."""
         return render(self.table.pool, self.render_mode)
 
     def close(self) -> None:
-        """Let the pool go."""
+        """Close the pool."""
         self.table.pool.close()
 
-    def _move(self) -> None:
-        rewards = self.table.play(self._chosen)
+    def _conclude(self, rewards: Agents) -> None:
+        """Update rewards and ends after the game has moved or was ended by an illegal action."""
         self._chosen = []
-        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        self.rewards = rewards
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, self.table.terminated)
         self.truncations = dict.fromkeys(self.agents, self.table.truncated)
@@ -206,8 +216,8 @@ class LudusAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo is un
 class LudusParallel(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
     """A game whose agents all act in every step.
 
-    In a game of turns only the action of the agent whose turn it is counts: infos[agent]["acting"] tells which one
-    that is, the others have a mask of ones, and what they pass is ignored.
+    In an alternating game only the action of the agent to act is used: infos[agent]["acting"] is True for that agent;
+    the others have a mask of ones, and their actions are ignored.
     """
 
     def __init__(self, table: Table) -> None:
@@ -224,33 +234,45 @@ class LudusParallel(ParallelEnv[str, Any, Any]):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Agents, Agents]:
-        """Open a new game."""
+        """Start a new game."""
         self.table.open(seed)
         self.agents = list(self.possible_agents)
         return self._observations(), self._infos()
 
     def step(self, actions: Agents) -> tuple[Agents, Agents, Agents, Agents, Agents]:
-        """Move the game by the actions that count."""
+        """Step the game with the actions of the agents to act."""
         if not self.agents:
             raise ActionError(f"no game of {self.table.pool.name} is running; call reset() before step()")
         acting = [agent for seat, agent in enumerate(self.agents) if self.table.acts(seat)]
         missing = [agent for agent in acting if agent not in actions]
         if missing:
-            raise ActionError(f"an action of {', '.join(missing)} is missing; actions came from {list(actions)}")
-        rewards = dict(zip(self.agents, self.table.play([actions[agent] for agent in acting]), strict=True))
+            raise ActionError(f"an action of {', '.join(missing)} is missing; actions were given for {list(actions)}")
+        seats = [self.possible_agents.index(agent) for agent in acting]
+        verdicts = [self.table.judge(seat, actions[agent]) for seat, agent in zip(seats, acting, strict=True)]
+        rewards = dict(zip(self.agents, self._play(verdicts, seats), strict=True))
         terminations = dict.fromkeys(self.agents, self.table.terminated)
         truncations = dict.fromkeys(self.agents, self.table.truncated)
         if not self.table.running:
             self.agents = []
-        return self._observations(), rewards, terminations, truncations, self._infos()
+        infos = self._infos()
+        for agent, verdict in zip(acting, verdicts, strict=True):
+            infos[agent] |= told(verdict)
+        return self._observations(), rewards, terminations, truncations, infos
 
     def render(self) -> Any:
-        """The game as the render mode says: pixels, a text, or None."""
+        """The game in the render mode: pixels, text or None."""
         return render(self.table.pool, self.render_mode)
 
     def close(self) -> None:
-        """Let the pool go."""
+        """Close the pool."""
         self.table.pool.close()
+
+    def _play(self, verdicts: list[Verdict], seats: list[int]) -> list[float]:
+        """Step the game, unless an illegal action ends it; returns the reward of every seat."""
+        offenders = [seat for seat, verdict in zip(seats, verdicts, strict=True) if self.table.ended_by(verdict)]
+        if offenders:
+            return [PENALTY if seat in offenders else 0.0 for seat in range(len(self.possible_agents))]
+        return self.table.play([verdict.actions[0] for verdict in verdicts])
 
     def _observations(self) -> Agents:
         return {agent: self.table.observe(seat, waiting=1) for seat, agent in enumerate(self.possible_agents)}

@@ -1,4 +1,4 @@
-"""Any PettingZoo environment as a pool: AEC ones play by turns, parallel ones all seats at once."""
+"""Any PettingZoo environment as a pool: AEC environments are alternating, parallel ones simultaneous."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from ludus.types import Array, LudusError, Spec
 try:
     import pettingzoo
 except ImportError:
-    raise LudusError(
-        "names like pettingzoo:classic/rps-v2 need a package more: pip install 'ludus[pettingzoo]'"
-    ) from None
+    raise LudusError("names like pettingzoo:classic/rps-v2 need PettingZoo: pip install 'ludus[pettingzoo]'") from None
 
 from ludus.bridges.foreign import (
     ForeignPool,
@@ -30,14 +28,14 @@ from ludus.bridges.foreign import (
 )
 from ludus.bridges.foreign_spaces import MASK, ActionForm, action_form, carries_mask, observation_record
 from ludus.bridges.foreign_spaces import observation_writer as writer
-from ludus.words import PLAYING
+from ludus.dsl import PLAYING
 
 Make = Callable[[], Any]
 FAMILIES = ("atari", "butterfly", "classic", "sisl")
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> ForeignPool:
-    """A pool of `classic/tictactoe-v3`: all seats at once where there is a parallel form, else by turns."""
+    """A pool of `classic/tictactoe-v3`: simultaneous if the environment has a parallel version, else alternating."""
     identity, settings = parse_name("pettingzoo", name)
     arguments = {key: read_value(text) for key, text in settings.items()}
     turns, create = _find(identity)
@@ -46,29 +44,29 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
 
 
 def from_aec(make: Make, rows: int, seed: int | Sequence[int] = 0) -> ForeignPool:
-    """A pool of `rows` AEC environments that `make` makes: one seat acts at a time."""
+    """A pool of `rows` AEC environments created by `make`: one seat acts at a time."""
     return _pool("", "alternating", make, rows, seed)
 
 
 def from_parallel(make: Make, rows: int, seed: int | Sequence[int] = 0) -> ForeignPool:
-    """A pool of `rows` parallel environments that `make` makes: all seats act at once."""
+    """A pool of `rows` parallel environments created by `make`: all seats act at once."""
     return _pool("", "simultaneous", make, rows, seed)
 
 
 class Players:
-    """What both ways of taking turns share: environments, seats by agent, observations and masks onto the sheet."""
+    """The common part of both kinds: environments, seats by agent, and writing observations and masks."""
 
     def __init__(self, envs: list[Any], form: ActionForm, sheet: Sheet) -> None:
         self.envs, self.form, self.sheet = envs, form, sheet
         self.seats: dict[Any, int] = {agent: seat for seat, agent in enumerate(envs[0].possible_agents)}
         self.terminated = [False] * len(envs)
-        """whether a player of the row's game has truly ended, not only been cut off"""
+        """[rows] whether any player of the game has terminated, not only been truncated"""
         space = envs[0].observation_space(envs[0].possible_agents[0])
         self.masked = carries_mask(space, form)
         self.write = writer(space, sheet.observation, sheet.allow if self.masked else None)
 
     def show(self, line: int, observation: Any, info: dict[str, Any]) -> None:
-        """An observation and the actions it allows; zeros where there is none."""
+        """Write an observation and its mask; zeros if there is none."""
         if observation is None:
             for field in self.sheet.observation.values():
                 field[line] = 0
@@ -89,7 +87,7 @@ class Players:
 
 
 class TurnGames:
-    """AEC environments: the row shows whoever is to act, and rewards add up over all seats."""
+    """AEC environments: a row shows the observation of the agent to act, with the rewards of all seats."""
 
     one_seed = False
 
@@ -119,7 +117,7 @@ class TurnGames:
         self._look(row, self._players.envs[row])
 
     def _look(self, row: int, env: Any) -> None:
-        """Let dead agents take their empty steps until a live one is to act or nobody is left, and show that."""
+        """Step dead agents with None until a live one is to act or none is left, then write the observation."""
         players = self._players
         for _ in range(len(players.seats) + 1):
             players.terminated[row] |= any(env.terminations.values())
@@ -132,11 +130,11 @@ class TurnGames:
                     self._sheet.finish(row, players.terminated[row])
                 return
             env.step(None)
-        raise LudusError(f"{env} never gives the turn to a live agent; it breaks PettingZoo's rules (see its api_test)")
+        raise LudusError(f"{env} never selects a live agent, which PettingZoo requires; check it with its api_test")
 
 
 class SimultaneousGames:
-    """Parallel environments: a line for each seat; who has left the game is shown zeros and not asked any more."""
+    """Parallel environments: one line per seat; an agent that has left the game sees zeros and no longer acts."""
 
     one_seed = False
 
@@ -200,7 +198,7 @@ def _common_spaces(env: Any) -> tuple[Any, Any]:
     """The observation and the action space, which must be the same for all agents."""
     agents = getattr(env, "possible_agents", None)
     if not agents:
-        raise LudusError(f"{env} does not list its possible_agents, so nobody knows how many seats it has")
+        raise LudusError(f"{env} has no possible_agents, so the number of seats is unknown; define possible_agents")
     pairs = [(env.observation_space(agent), env.action_space(agent)) for agent in agents]
     for agent, pair in zip(agents, pairs, strict=True):
         for mine, first, what in zip(pair, pairs[0], ("observation", "action"), strict=True):
@@ -215,7 +213,7 @@ def _ended(env: Any, agent: Any) -> bool:
 
 
 def _find(identity: str) -> tuple[str, Callable[..., Any]]:
-    """How its players take turns, and the function that makes it; the registry is asked first, where there is one."""
+    """The turn order of an environment and the function that creates it; PettingZoo's registry is tried first."""
     for kind, turns in (("parallel", "simultaneous"), ("aec", "alternating")):
         if identity in getattr(pettingzoo, f"{kind}_registry", {}):
             return turns, lambda kind=kind, **arguments: pettingzoo.make(kind, identity, **arguments)
@@ -228,7 +226,7 @@ def _find(identity: str) -> tuple[str, Callable[..., Any]]:
 
 
 def _create(identity: str, create: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """What `create` creates; whatever it raises is about the name or its arguments, so it becomes a sentence."""
+    """Call `create`; exceptions are caused by the name or its arguments, so they become LudusError."""
     try:
         return create(**arguments)
     except ImportError as error:
@@ -240,7 +238,7 @@ def _create(identity: str, create: Callable[..., Any], arguments: dict[str, Any]
 
 
 def _modules() -> Iterator[str]:
-    """The names of PettingZoo's own environments, `classic/tictactoe-v3`, from the files that lie there."""
+    """The names of PettingZoo's own environments, such as `classic/tictactoe-v3`, from its installed files."""
     for family in FAMILIES:
         package = importlib.util.find_spec(f"pettingzoo.{family}")
         for module in pkgutil.iter_modules(package.submodule_search_locations if package else None):

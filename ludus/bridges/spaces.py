@@ -1,6 +1,6 @@
-"""Records as Gymnasium's spaces, and what the pool shows and takes fitted to them.
+"""Gymnasium spaces of records, and conversion of observations and actions to them.
 
-A record of one field is that field's space, several fields are a Dict; ranges and types are those the record declares.
+A record with one field becomes that field's space, several fields a Dict, with the ranges and types of the record.
 """
 
 from __future__ import annotations
@@ -10,26 +10,29 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from ludus.dsl import bounds
 from ludus.types import Array, Continuous, Discrete, LudusError
-from ludus.words import bounds
 
 Space = spaces.Space[Any]
 
 MOST_CHOICES = 256
-"""A number with more values is a quantity: learners give every value of a Discrete an input of its own."""
+"""numbers with more values become a Box, since algorithms use a separate input for each value of a Discrete"""
 
 
 def observation_space(record: np.dtype[Any]) -> Space:
-    """The space of a record's observations."""
+    """The space of observations with this record."""
     fields = {name: field_space(record, name) for name in record.names or ()}
     return next(iter(fields.values())) if len(fields) == 1 else spaces.Dict(fields)
 
 
 def field_space(record: np.dtype[Any], name: str) -> Space:
-    """A single whole number of few values is a Discrete, all else a Box."""
+    """The space of a field: Discrete for a single whole number from 0 to below MOST_CHOICES, else Box.
+
+    A Discrete always starts at 0, because Stable-Baselines3 supports no other.
+    """
     low, high = bounds(record, name)
-    if low.shape == () and low.dtype.kind in "iu" and int(high) - int(low) < MOST_CHOICES:
-        return spaces.Discrete(int(high) - int(low) + 1, start=int(low))
+    if low.shape == () and low.dtype.kind in "iu" and int(low) >= 0 and int(high) < MOST_CHOICES:
+        return spaces.Discrete(int(high) + 1)
     return spaces.Box(low.copy(), high.copy(), dtype=low.dtype.type)
 
 
@@ -41,7 +44,7 @@ def action_space(actions: Discrete | Continuous) -> Space:
 
 
 def fit_batch(observation: dict[str, Array], space: Space) -> Any:
-    """[N, ...] arrays as the batched form of `space` holds them."""
+    """[N, ...] arrays in the batched form of `space`."""
     if isinstance(space, spaces.Dict):
         return {name: _fit(values, space.spaces[name]) for name, values in observation.items()}
     (values,) = observation.values()
@@ -49,7 +52,7 @@ def fit_batch(observation: dict[str, Array], space: Space) -> Any:
 
 
 def fit_row(observation: dict[str, Array], space: Space, row: int = 0) -> Any:
-    """One row as `space` holds it."""
+    """One row in the form of `space`."""
     if isinstance(space, spaces.Dict):
         return {name: _pick(values, space.spaces[name], row) for name, values in observation.items()}
     (values,) = observation.values()
@@ -57,7 +60,7 @@ def fit_row(observation: dict[str, Array], space: Space, row: int = 0) -> Any:
 
 
 def fit_actions(actions: Discrete | Continuous, given: Any) -> Array:
-    """Actions for the pool, which judges them; finite floats are clipped, as rounding may carry a bound past itself."""
+    """Actions for the pool, which checks them; finite floats are clipped, since rounding may exceed a bound."""
     try:
         array = np.asarray(given)
     except ValueError:
@@ -70,11 +73,11 @@ def fit_actions(actions: Discrete | Continuous, given: Any) -> Array:
 def _fit(values: Array, space: Space) -> Array:
     if isinstance(space, spaces.Discrete):
         return values.astype(np.int64)
-    # The pool's types carry their ranges along; a plain type is what other people's code expects to meet.
+    # The pool's dtypes carry ranges as metadata; other code expects plain dtypes.
     return values.view(np.dtype(space.dtype))
 
 
 def _pick(values: Array, space: Space, row: int) -> Any:
-    """A Discrete wants a number, a Box an array even if it has no axes."""
+    """One row: a number for a Discrete, an array (even with no axes) for a Box."""
     fitted = _fit(values, space)
     return fitted[row] if isinstance(space, spaces.Discrete) else fitted[row, ...]

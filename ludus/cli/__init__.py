@@ -1,4 +1,4 @@
-"""`ludus …`: parse, call, print. No logic lives here."""
+"""The `ludus` command: parse arguments, call the package, print the result."""
 
 from __future__ import annotations
 
@@ -8,30 +8,38 @@ from ludus.types import LudusError
 
 
 def main() -> None:
-    """Errors that the user can mend are one sentence; --traceback shows the rest."""
+    """Run the command line; print LudusErrors without a traceback unless --traceback is given."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--traceback"]
     try:
         run(arguments)
-    except LudusError as error:
-        if "--traceback" in sys.argv:
-            raise
-        print(f"ludus: {error}", file=sys.stderr)
-        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
+    except Exception as error:
+        message = error if isinstance(error, LudusError) else _error_in_game(error)
+        if message is None or "--traceback" in sys.argv:
+            raise
+        print(f"ludus: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _error_in_game(error: Exception) -> LudusError | None:
+    from ludus import games
+
+    return games.mistake(error)
 
 
 def run(arguments: list[str]) -> None:
-    """Carry out a command line."""
-    from ludus.cli import balatro, battling, duel, measuring, playing, studio, training, viewing
+    """Run the command given by these arguments."""
+    from ludus.cli import balatro, battle, bench, duel, runs, studio, train
+    from ludus.cli import games as playing
     from ludus.cli.application import app
 
-    # Importing them is what makes their commands known.
-    assert balatro and battling and duel and measuring and playing and studio and training and viewing
-    # The flags of `train` depend on the algorithm, so it reads its own.
+    # Importing these modules registers their commands.
+    assert balatro and battle and duel and bench and playing and studio and train and runs
+    # The flags of `train` depend on the algorithm, so it parses its own arguments.
     if arguments[:1] == ["train"]:
-        training.train(arguments[1:])
+        train.train(arguments[1:])
     else:
         app.cli(prog="ludus", args=arguments)

@@ -1,4 +1,4 @@
-"""What all commands share: the application they belong to, JSON for programs, a bar for people."""
+"""Shared by all commands: the command-line application, JSON output and the progress bar."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def print_json(value: Any) -> None:
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Any]:
-    """A bar on the error stream, where it does not mix with what a program may read."""
+    """A progress bar on standard error, so that standard output holds only the result."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,4 +1,4 @@
-"""`ludus balatro`: what a seed holds, and what a hand scores."""
+"""`ludus balatro`: list the contents of seeds and score hands."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ def balatro(
     stake: str = "white",
     json: bool = False,
 ) -> None:
-    """Tools for players of Balatro: what seeds of the real game hold, and how a hand scores, step by step.
+    """Tools for players of Balatro: list what a seed of the real game contains, and score hands step by step.
 
     Args:
-        tool: `seed` walks through the game on a seed, `score` reads a file of situations and scores them.
+        tool: `seed` lists shops, packs and bosses of a seed, `score` scores the hands in a file.
         items: Seeds like 7LB2WVPK, or one file in the format balatro-score-vectors/1.
-        antes: How many antes of a seed to show.
-        deck: The deck that a seed is played with.
-        stake: The stake that a seed is played at.
-        json: Print one JSON object: {"vectors": […]} of seeds, {"results": […]} of scores.
+        antes: Number of antes to show of each seed.
+        deck: Deck that the seed is played with.
+        stake: Stake that the seed is played at.
+        json: Print one JSON object: {"vectors": […]} for seeds, {"results": […]} for scores.
     """
     if tool == "seed":
         _seeds(items, antes, deck, stake, json)
     elif len(items) != 1:
-        raise LudusError(f"ludus balatro score reads one file, not {len(items)}")
+        raise LudusError(f"ludus balatro score takes exactly one file, not {len(items)}")
     else:
         _scores(items[0], json)
 
 
 def _seeds(names: tuple[str, ...], antes: int, deck: str, stake: str, as_json: bool) -> None:
-    from ludus.balatro import seeds, telling
+    from ludus.games.balatro.tools import reports, seeds
 
     if not names:
-        raise LudusError("say which seeds, like ludus balatro seed 7LB2WVPK")
+        raise LudusError("no seed given; name one or more, for example: ludus balatro seed 7LB2WVPK")
     entries = (seeds.entry(name, antes, deck, stake) for name in names)
     if as_json:
         print_json({"vectors": list(entries)})
         return
     for entry in entries:
-        print(telling.seed(entry), flush=True)
+        print(reports.seed(entry), flush=True)
 
 
 def _scores(path: str, as_json: bool) -> None:
-    from ludus.balatro import scores, telling
+    from ludus.games.balatro.tools import reports, scores
 
     situations = scores.read(path)
     results = scores.score(situations)
@@ -60,4 +60,4 @@ def _scores(path: str, as_json: bool) -> None:
         print_json({"results": results})
         return
     for situation, result in zip(situations, results, strict=True):
-        print(telling.score(situation, result, scores.steps(situation)), flush=True)
+        print(reports.score(situation, result, scores.steps(situation)), flush=True)

@@ -1,4 +1,4 @@
-"""`ludus duel`: decks to look at, to check and to make; recorded duels to hold the rules against."""
+"""`ludus duel`: show, check and generate decks; compare the rules with recorded duels and the real engine."""
 
 from __future__ import annotations
 
@@ -12,27 +12,35 @@ from ludus.types import LudusError
 
 @app.command
 def duel(
-    tool: Annotated[Literal["decks", "deck", "random", "check", "replay"], tyro.conf.Positional],
+    tool: Annotated[Literal["decks", "deck", "random", "check", "compare", "replay"], tyro.conf.Positional],
     items: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
     /,
     seed: int = 0,
     stage: int = 5,
     game: str = "",
     out: str = "",
+    decisions: int = 10_000,
+    workers: int = 1,
+    kind: Literal["plain", "scripted", "both"] = "both",
     json: bool = False,
 ) -> None:
-    """Tools for duelists: the decks that come with the game, what a deck holds, random decks, and recorded duels.
+    """Tools for duels: list, show and generate decks; compare the rules with recorded duels and the real engine.
 
     Args:
-        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` makes a new one;
-            `check` replays recorded duels of the real engine, decision by decision, and tells where ours differs;
-            `replay` tells what a .yrp file holds, and with --game plays it again in the real engine.
+        tool: `decks` lists the decks, `deck` checks and shows one by its name or file, `random` generates one;
+            `check` replays recorded duels of the real engine and reports every decision where ours differs;
+            `compare` plays random duels in our rules and in the real engine and compares every decision (needs
+            `make real-core`);
+            `replay` shows the contents of a .yrp file, and with --game plays it again in the real engine.
         items: The name of a deck, a .ydk file, a file of recorded duels, or a .yrp file.
-        seed: Of a random deck; the same seed makes the same deck.
-        stage: Of a random deck: 1 normal monsters, 2 with simple spells, 3 starter cards, 4 Goat cards, 5 all cards.
-        game: Of a replay: the real engine, as in "duel@ygopro(core=wasm, cards=cards.cdb)".
-        out: The .ydk file that a random deck is written to; without it, the deck is printed.
-        json: Print one JSON object: {"decks": […]} of all decks, or the one deck with its cards.
+        seed: Random seed of `random` and of the first duel of `compare`; the same seed gives the same result.
+        stage: Cards that `random` uses: 1 normal monsters, 2 plus simple spells, 3 starter cards, 4 Goat cards, 5 all.
+        game: The real engine for `replay`, for example "duel@ygopro(core=wasm, cards=cards.cdb)".
+        out: The .ydk file that `random` writes; without it, the deck is printed.
+        decisions: Number of decisions that `compare` checks, split evenly between the kinds of duels.
+        workers: Number of processes that `compare` uses.
+        kind: Duels that `compare` plays: Normal Monsters only (plain), cards with our own scripts (scripted), or both.
+        json: Print the result as one JSON object.
     """
     if tool == "decks":
         _none(tool, items)
@@ -41,6 +49,9 @@ def duel(
         _deck(_one(tool, items, "the name of a deck or a .ydk file"), json)
     elif tool == "check":
         _check(_one(tool, items, "a file of recorded duels"), json)
+    elif tool == "compare":
+        _none(tool, items)
+        _compare(decisions, seed, workers, kind, json)
     elif tool == "replay":
         _replay(_one(tool, items, "a .yrp file"), game, json)
     else:
@@ -50,90 +61,109 @@ def duel(
 
 def _one(tool: str, items: tuple[str, ...], what: str) -> str:
     if len(items) != 1:
-        raise LudusError(f"ludus duel {tool} takes {what}, and one only; {len(items)} were given")
+        raise LudusError(f"ludus duel {tool} takes exactly one argument, {what}; {len(items)} were given")
     return items[0]
 
 
 def _none(tool: str, items: tuple[str, ...]) -> None:
     if items:
-        raise LudusError(f'ludus duel {tool} takes nothing but flags; "{items[0]}" was given')
+        raise LudusError(f'ludus duel {tool} takes only flags; remove "{items[0]}"')
 
 
 def _decks(as_json: bool) -> None:
-    from ludus.duel import decks, telling
+    from ludus.games.duel import ydk
+    from ludus.games.duel.tools import reports
 
-    found = [decks.named(name) for name in decks.names()]
+    found = [ydk.named(name) for name in ydk.names()]
     if as_json:
-        print_json({"decks": [telling.counts(deck) for deck in found]})
+        print_json({"decks": [reports.counts(deck) for deck in found]})
     else:
-        print(telling.table(found))
+        print(reports.table(found))
 
 
 def _deck(name: str, as_json: bool) -> None:
-    from ludus.duel import decks, telling
+    from ludus.games.duel import ydk
+    from ludus.games.duel.tools import reports
 
-    deck = decks.find_deck(name)
+    deck = ydk.find_deck(name)
     if as_json:
-        print_json(telling.described(deck))
+        print_json(reports.described(deck))
     else:
-        print(telling.deck(deck))
+        print(reports.deck(deck))
 
 
 def _random(seed: int, stage: int, out: str, as_json: bool) -> None:
-    from ludus.duel import decks, telling
+    from ludus.games.duel import ydk
+    from ludus.games.duel.tools import reports
 
-    deck = decks.random_deck(seed, stage)
+    deck = ydk.random_deck(seed, stage)
     if out:
-        decks.write_ydk(deck, out)
+        ydk.write_ydk(deck, out)
     if as_json:
-        print_json(telling.described(deck))
+        print_json(reports.described(deck))
     elif out:
-        print(f"a deck of {len(deck.main)} cards and {len(deck.extra)} in the extra deck is in {out}")
+        print(f"wrote a deck of {len(deck.main)} cards and {len(deck.extra)} in the extra deck to {out}")
     else:
-        print(decks.ydk_text(deck), end="")
+        print(ydk.ydk_text(deck), end="")
 
 
 def _check(file: str, as_json: bool) -> None:
     import pathlib
 
-    from ludus.duel import checking, golden
+    from ludus.games.duel.tools import check, recorded_duels
 
-    duels = list(golden.read(pathlib.Path(file)))
+    duels = list(recorded_duels.read(pathlib.Path(file)))
     with progress_bar() as tell:
-        found = checking.check(duels, tell)
+        found = check.check(duels, tell)
     if as_json:
-        print_json(checking.as_json(found))
+        print_json(check.as_json(found))
     else:
-        print(checking.table(found))
+        print(check.table(found))
+    if found.differences:
+        raise SystemExit(1)
+
+
+def _compare(decisions: int, seed: int, workers: int, kind: str, as_json: bool) -> None:
+    from ludus.games.duel.tools import comparison, scripts
+
+    if decisions < 1 or workers < 1:
+        raise LudusError(f"--decisions {decisions} and --workers {workers} must both be at least 1")
+    kinds = scripts.KINDS if kind == "both" else (kind,)
+    with progress_bar() as tell:
+        found = comparison.compare_engines(decisions, seed, workers, kinds, tell)
+    if as_json:
+        print_json(comparison.as_json(found))
+    else:
+        print(comparison.table(found))
     if found.differences:
         raise SystemExit(1)
 
 
 def _replay(file: str, game: str, as_json: bool) -> None:
     from ludus.bridges.ygopro import yrp
-    from ludus.duel import telling
+    from ludus.games.duel.tools import reports
 
     replay = yrp.read_yrp(file)
-    told = telling.replay(replay)
+    told = reports.replay(replay)
     if game:
         told |= _played_again(replay, game)
     if as_json:
         print_json(told)
     else:
-        print(telling.replay_text(told))
+        print(reports.replay_text(told))
 
 
 def _played_again(replay: Any, game: str) -> dict[str, Any]:
-    """How the duel of a replay stands after its last answer, in a real engine."""
-    from ludus.bridges.ygopro import replaying, settings
+    """The state of a replayed duel after its last answer, in the real engine."""
+    from ludus.bridges.ygopro import replays, settings
     from ludus.games import split_name
 
     name, bracket, inside = game.partition("(")
     if name.strip() != settings.NAME:
-        raise LudusError(f'a replay is played again in the real engine: --game "{settings.NAME}(core=…, cards=…)"')
+        raise LudusError(f'a replay needs the real engine: --game "{settings.NAME}(core=…, cards=…)"')
     core, _ = settings.open_core(settings.read(split_name(f"duel{bracket}{inside}")[1]))
     try:
-        duel = replaying.play_again(core, replay)
+        duel = replays.play_again(core, replay)
         points = list(duel.field().points)
         return {"turns": duel.turn, "over": duel.winner is not None, "winner": duel.winner, "points": points}
     finally:

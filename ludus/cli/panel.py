@@ -1,4 +1,4 @@
-"""The live panel of a training run."""
+"""The live progress panel of a training run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 LINE_SECONDS = 5.0
-"""between two lines, where nobody can watch a panel"""
+"""seconds between two progress lines when the output is not a terminal"""
 
 
 @contextmanager
 def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
-    """A function that shows a report: a panel in a terminal, a line now and then in a file, nothing if quiet."""
+    """Yield a function that shows a report: a live panel in a terminal, lines in a file, nothing if quiet."""
     if quiet:
         yield lambda report: None
     elif stream.isatty():
@@ -34,12 +34,12 @@ def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
 
 
 def picture(report: Any) -> Any:
-    """What is worth knowing at a glance."""
+    """The panel that rich draws for a report."""
     from rich.panel import Panel
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    from ludus.plots import spark
+    from ludus.rendering.plots import spark
 
     grid = Table.grid(padding=(0, 2))
     for name, value in facts(report).items():
@@ -56,12 +56,12 @@ def in_one_line(report: Any) -> str:
 
 
 def facts(report: Any) -> dict[str, str]:
-    """Steps, speed, score, rates, time left: as texts."""
+    """The lines of the panel: steps, speed, score, metrics and time left, formatted as text."""
     left = (report.run.steps - report.steps) / report.rate if report.rate else 0.0
     shown = {"steps": f"{report.steps:,} of {report.run.steps:,}", "speed": f"{short(report.rate)} steps/s"}
     if report.score is not None:
         shown["score"] = f"{report.score.estimate:.4g} ({report.score.low:.4g} to {report.score.high:.4g})"
-    for name in ("return", "return/seat0", "length", "positions", "exploration", "learning_rate"):
+    for name in ("return", "return/seat0", "length", "positions", "exploration", "exploration_noise", "learning_rate"):
         if name in report.metrics:
             shown[name.replace("_", " ")] = f"{report.metrics[name]:.4g}"
     return shown | {"time left": f"{left:.0f} s" if left > 0 else "none"}

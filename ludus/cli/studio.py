@@ -31,24 +31,24 @@ def studio(
     """Open the studio in the browser: watch and play games, train agents and see them learn.
 
     Args:
-        port: Where it listens; 8765, or the next that is free.
-        host: Let other machines in under this address, 0.0.0.0 for all addresses; they need the token.
-        token: What others must know, at least 16 letters; made up where there is none.
-        out: Where the folders of runs lie.
+        port: Port to listen on; by default the first free port from 8765.
+        host: Address to listen on for other machines, 0.0.0.0 for all addresses; visitors need the token.
+        token: Secret that visitors need, at least 16 characters; random by default when --host is given.
+        out: Folder that contains the runs.
         open: Open the browser.
-        warmup: Compile games in the background that never were, so that nobody waits for them later.
-        json: Print one JSON object with the address instead.
+        warmup: Compile games in the background that have not been compiled yet.
+        json: Print the address as one JSON object.
     """
     server = _server()
     if token and len(token) < LEAST_TOKEN:
-        raise LudusError(f"a token of {len(token)} letters is soon guessed; take {LEAST_TOKEN} or more")
+        raise LudusError(f"--token has {len(token)} characters, which is easy to guess; use {LEAST_TOKEN} or more")
     secret = token or (secrets.token_urlsafe(24) if host else "")
     listening = _listen(host or "127.0.0.1", port)
     address = _address(host, listening.getsockname()[1], secret)
     if json:
         print_json({"studio": address, "out": str(out)})
     else:
-        print(f"the studio is open at {address} (Ctrl-C closes it; trainers go on)")
+        print(f"the studio is open at {address} (Ctrl-C closes it; training runs continue)")
     sys.stdout.flush()
     if open and _has_display():
         threading.Timer(0.5, webbrowser.open, [address]).start()
@@ -56,32 +56,32 @@ def studio(
 
 
 def _server() -> Any:
-    """The function that serves; a sentence where the packages for it are missing."""
+    """The serve function; raises LudusError if the packages of the studio are not installed."""
     try:
-        from ludus.studio import serving
+        from ludus.studio import server
     except ImportError as missing:
-        raise LudusError(f"the studio needs packages more ({missing.name}): pip install 'ludus[studio]'") from missing
-    return serving.serve
+        raise LudusError(f"the studio needs {missing.name}; install it: pip install 'ludus[studio]'") from missing
+    return server.serve
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket at the port given, or at the first that is free."""
+    """A socket that listens on the given port, or on the first free one."""
     for number in [port] if port is not None else range(PORT, PORT + TRIED):
         try:
             return _bound(host, number)
         except OSError as error:
             why = error.strerror or str(error)
         except OverflowError:
-            why = "ports go from 0 to 65535"
+            why = "a port is a number from 0 to 65535"
     place = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + TRIED - 1}"
-    raise LudusError(f"cannot listen at {place} of {host}: {why}; choose another with --port")
+    raise LudusError(f"cannot listen on {place} of {host}: {why}; choose another with --port")
 
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        # A studio that was just closed must not keep its own port from the next one.
+        # Without SO_REUSEADDR the port of a studio closed a moment ago is still taken.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(128)

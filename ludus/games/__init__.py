@@ -1,34 +1,38 @@
-"""The catalogue: a game is a module, its name is its file name, and `car(track=7)` names it with its parameters.
+"""The catalogue of games: a game is a module named after its file; `car(track=7)` is a game with a parameter.
 
-Games are found in this folder, in the folder that LUDUS_GAMES names (`ludus_games` beside you if unset), and among the
-installed packages that offer the entry-point group `ludus.games`.
+Games are found in this folder, in the folder LUDUS_GAMES (default: `ludus_games` in the current folder), and in
+installed packages with entry points in the group `ludus.games`.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
-import importlib
-import importlib.metadata
-import importlib.util
-import os
+import keyword
 import pathlib
-import pkgutil
 import re
-import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.types import Array, Continuous, LudusError, Spec
-from ludus.words import HEAD, Parameter, bounds
-from ludus.words.rows import new_rows
+from ludus import discovery
+from ludus.dsl import Parameter, bounds
+from ludus.dsl.errors import home_of, python_error
+from ludus.dsl.protocol import check
+from ludus.dsl.rows import new_rows
+from ludus.types import Array, LudusError, Spec
 
-NEEDED = ("SPEC", "STATE", "OBSERVATION", "init", "step", "observe", "action_name")
+GROUP = "ludus.games"
+"""the entry-point group of games"""
 USUAL_PACE = 1.5
-NAME = re.compile(r"\s*([A-Za-z_][\w.]*(?:@\w+)?)\s*(?:\((.*)\))?\s*", re.DOTALL)
-"""`duel`, or `duel@ygopro` for the same game in somebody else's engine, and parameters in brackets"""
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+FULL_NAME = re.compile(rf"\s*({NAME.pattern}(?:@{NAME.pattern})?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+"""`duel`, or `duel@ygopro` for the same game in another engine, with parameters in brackets"""
+
+
+_homes: dict[str, str] = {}
+"""for each imported game, its file, or its folder if it is a package"""
 
 
 class Game(NamedTuple):
@@ -46,36 +50,36 @@ class Game(NamedTuple):
 
     @property
     def title(self) -> str:
-        """`CartPole` of "CartPole: push a cart …"."""
+        """The title from the module docstring: `CartPole` from "CartPole: push a cart …"."""
         return (self.rules.__doc__ or self.name).strip().partition(":")[0]
 
     @property
     def summary(self) -> str:
-        """The rest of the first line of the module's text."""
+        """The first line of the module docstring, after the title."""
         return (self.rules.__doc__ or "").strip().partition("\n")[0].partition(":")[2].strip()
 
     @property
     def pace(self) -> float:
-        """Steps a second at which one likes to watch: the module's PACE, else time to see each move."""
+        """Comfortable playback speed in steps per second: PACE of the module, else USUAL_PACE."""
         return float(getattr(self.rules, "PACE", USUAL_PACE))
 
     @property
     def full_name(self) -> str:
-        """The name with the parameters that differ from their defaults; `load` of it gives this game again."""
+        """The name with the parameters that differ from their defaults; `load` accepts it."""
         parameters = parameters_of(self.rules)
         changed = [f"{key}={value}" for key, value in self.settings.items() if value != parameters[key].default]
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever what agents and checkpoints rely on changes: SPEC, STATE, OBSERVATION."""
+        """A hash of SPEC, STATE and OBSERVATION, on which agents and checkpoints depend."""
         seen = self.rules.OBSERVATION
         ranges = [[end.tolist() for end in bounds(seen, name)] for name in seen.names]
         facts = (self.spec, self.rules.STATE.descr, seen.descr, ranges)
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
     def blank(self) -> Array:
-        """One state of zeros with the parameters written in: what `init` is given, apart from the key."""
+        """One state of zeros with the parameters set: the input of `init`, except for the key."""
         state = new_rows(1, self.rules.STATE)
         for key, parameter in parameters_of(self.rules).items():
             state[key] = parse_setting(self.name, key, parameter, self.settings[key])
@@ -83,22 +87,22 @@ class Game(NamedTuple):
 
 
 def parameters_of(rules: ModuleType) -> dict[str, Parameter]:
-    """The parameters a game declares."""
+    """The parameters that a game declares."""
     parameters: dict[str, Parameter] = getattr(rules, "PARAMETERS", {})
     return parameters
 
 
 def parse_setting(game: str, key: str, parameter: Parameter, text: str) -> Any:
-    """The value of one parameter, or a sentence that names game and parameter."""
+    """The value of one parameter; raises LudusError with the game and the parameter if the text is invalid."""
     try:
         return parameter.parse(text)
     except LudusError as error:
-        raise LudusError(f"{game}: {key}={text} will not do: {error}; it is {parameter.meaning}") from None
+        raise LudusError(f"{game}: {key}={text} is not allowed: {error}; it is {parameter.meaning}") from None
 
 
 def split_name(full_name: str) -> tuple[str, dict[str, str]]:
     """`car(track=7, width=30)` -> ("car", {"track": "7", "width": "30"})."""
-    match = NAME.fullmatch(full_name)
+    match = FULL_NAME.fullmatch(full_name)
     if not match:
         raise LudusError(f'"{full_name}" is not the name of a game; write it like car or car(track=7, obstacles=0)')
     settings: dict[str, str] = {}
@@ -110,8 +114,13 @@ def split_name(full_name: str) -> tuple[str, dict[str, str]]:
     return match[1], settings
 
 
+def plain_name(full_name: str) -> str:
+    """The name without parameters and without the engine that plays it: `duel` of `duel@ygopro(core=…)`."""
+    return full_name.partition("(")[0].partition("@")[0].strip()
+
+
 def load(full_name: str, **overrides: object) -> Game:
-    """Find a game by its name, with parameters in brackets or as keywords."""
+    """Load a game by its name, with parameters in brackets or as keywords."""
     name, settings = split_name(full_name)
     rules = find(name)
     parameters = parameters_of(rules)
@@ -120,77 +129,79 @@ def load(full_name: str, **overrides: object) -> Game:
         if key not in parameters:
             known = ", ".join(f"{k} ({p.meaning})" for k, p in parameters.items()) or "none"
             raise LudusError(f'{name} has no parameter "{key}"; it has: {known}')
-    return Game(name, rules, {key: _plainly(name, key, p, settings.get(key)) for key, p in parameters.items()})
+    return Game(name, rules, {key: _normalized(name, key, p, settings.get(key)) for key, p in parameters.items()})
 
 
-def _plainly(game: str, key: str, parameter: Parameter, text: str | None) -> str:
-    """A setting that parses, written as the default where it means the same (`40.0` for `40`)."""
+def _normalized(game: str, key: str, parameter: Parameter, text: str | None) -> str:
+    """A valid setting, normalised to the text of the default if it has the same value (`40.0` for `40`)."""
     if text is None:
         return parameter.default
     value, default = (parse_setting(game, key, parameter, either) for either in (text, parameter.default))
     return parameter.default if np.array_equal(value, default) else text
 
 
+class Listing(NamedTuple):
+    """One line of the catalogue: a game, or the reason why it cannot be loaded."""
+
+    name: str
+    game: Game | None
+    error: str = ""
+
+
+def catalogue() -> list[Listing]:
+    """Every game, and every file in the place of a game that is none, by name."""
+    return [_listing(name) for name in discovery.names(GROUP, __name__)]
+
+
+def _listing(name: str) -> Listing:
+    try:
+        check_name(name)
+        return Listing(name, load(name))
+    except LudusError as error:
+        return Listing(name, None, str(error))
+
+
 def names() -> list[str]:
-    """Every game that `load` finds, by name."""
-    here = [module.name for module in pkgutil.iter_modules(__path__)]
-    return sorted({*here, *_folder_games(), *_plugins()})
+    """Every game that `load` finds, by name; one with a mistake in it is found too."""
+    return list(filter(_is_name, discovery.names(GROUP, __name__)))
+
+
+def bundled() -> list[str]:
+    """The games that come with ludus."""
+    return discovery.bundled(__name__)
+
+
+def check_name(name: str) -> None:
+    """Raise LudusError if the text is not a valid name of a game."""
+    if not _is_name(name):
+        raise LudusError(
+            f'"{name}" cannot name a game; begin with a letter and use only the letters a to z and A to Z, digits '
+            "and _, like hex or four_in_a_row"
+        )
+
+
+def _is_name(name: str) -> bool:
+    return bool(NAME.fullmatch(name)) and not keyword.iskeyword(name)
 
 
 def games_folder() -> pathlib.Path:
-    """Where a user's own games lie."""
-    return pathlib.Path(os.environ.get("LUDUS_GAMES", "ludus_games"))
+    """The folder of the user's own games."""
+    return discovery.local_folder(GROUP)
 
 
 def find(name: str) -> ModuleType:
-    """The module of a game, checked to be one."""
-    if importlib.util.find_spec(f"ludus.games.{name}") if name.isidentifier() else None:
-        rules = importlib.import_module(f"ludus.games.{name}")
-    elif name in _folder_games():
-        rules = _import_file(name, _folder_games()[name])
-    elif name in _plugins():
-        rules = _plugins()[name].load()
-    else:
+    """Import the module of a game and check it."""
+    check_name(name.partition("@")[0])
+    if name not in bundled() and name not in discovery.names(GROUP, __name__):
         close = difflib.get_close_matches(name, names(), 1)
         hint = f' did you mean "{close[0]}"?' if close else ""
         raise LudusError(f'unknown game "{name}";{hint} (ludus games lists all)')
+    rules = discovery.load(GROUP, __name__, name)
+    _homes[name] = home_of(str(rules.__file__))
     check(name, rules)
     return rules
 
 
-def check(name: str, rules: ModuleType) -> None:
-    """Refuse a module that lacks a part of a game."""
-    missing = [part for part in NEEDED if not hasattr(rules, part)]
-    if not missing and not isinstance(rules.SPEC.actions, Continuous) and not hasattr(rules, "legal"):
-        missing = ["legal"]
-    if missing:
-        raise LudusError(f"{name} is not a game yet: {rules.__file__} lacks {', '.join(missing)}")
-    for field in (*HEAD, *parameters_of(rules)):
-        if field not in rules.STATE.names:
-            raise LudusError(f"{name}: STATE lacks the field {field}; begin it with record(**HEAD, …)")
-
-
-def _folder_games() -> dict[str, pathlib.Path]:
-    folder = games_folder()
-    return {path.stem: path for path in sorted(folder.glob("[!_]*.py"))} if folder.is_dir() else {}
-
-
-def _plugins() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in importlib.metadata.entry_points(group="ludus.games")}
-
-
-def _import_file(name: str, path: pathlib.Path) -> ModuleType:
-    module_name = f"ludus_games_{name}"
-    loaded = sys.modules.get(module_name)
-    if loaded is not None and loaded.__file__ == str(path.resolve()):
-        return loaded
-    spec = importlib.util.spec_from_file_location(module_name, path.resolve())
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception:
-        del sys.modules[module_name]
-        raise
-    return module
+def mistake(error: BaseException) -> LudusError | None:
+    """The error for an exception raised in the source of a game; None for any other exception."""
+    return python_error(error, _homes.values())

@@ -1,22 +1,25 @@
-"""Car: drive a closed road by five distance sensors, past obstacles, as many laps as you can.
+"""Car: drive as many laps as possible on a closed road with obstacles, using five distance sensors.
 
-The road is everything within `width` pixels of a ring of 100 points, whose radius follows periodic Perlin noise of the
-track seed. The car is a point with a heading. Each step it turns by up to 5 degrees, then gains or loses speed, then
-moves; leaving the road or touching an obstacle ends the game, the horizon cuts it off.
+The road is the area within `width` pixels of a ring of 100 points, whose radius follows periodic Perlin noise from the
+track seed. The car is a point with a heading. In each step it turns by up to 5 degrees, then changes its speed, then
+moves; leaving the road or touching an obstacle ends the game, and the horizon truncates it.
 
-Reward: 10 for a lap of progress, paid as it is made (and taken back by driving backwards), 1 for each new tenth of a
-lap in the right direction, -5 for a crash. Progress is the share of the ring passed, so no clock is involved.
+Reward: 10 per lap of progress, paid continuously (negative when driving backwards), 1 for each new tenth of a lap in
+the right direction, -5 for a crash. Progress is the fraction of the ring passed; time plays no role.
 """
 
 import math
 
 import numpy as np
 
-from ludus.words import (
+from ludus.dsl import (
     CUT,
     HEAD,
     OVER,
     Continuous,
+    Control,
+    Ghost,
+    Instrument,
     LudusError,
     Mirror,
     Parameter,
@@ -33,23 +36,23 @@ from ludus.words import (
     record,
     rule,
     within,
-)  # fmt: skip
+)
 
 POINTS, MOST_OBSTACLES, RAYS = 100, 10, 5
 SIGHT, TOP_SPEED, TURN, OBSTACLE_RADIUS = 150.0, 5.0, 5.0, 10.0
 CENTRE_X, CENTRE_Y, RADIUS = 400.0, 300.0, 198.0
 WAVES = ((4, 48.0), (8, 20.0))
-"""(lattice points around the circle, height in pixels) of the two octaves of noise: whatever the seed, the ring keeps
-between 143 and 253 px from the centre and bends wider than 46 px, so that the road never folds over itself"""
+"""(lattice points around the circle, height in pixels) of the two octaves of noise: for every seed, the ring stays
+between 143 and 253 px from the centre with a radius of curvature above 46 px, so the road never overlaps itself"""
 RAY_ANGLES = np.radians([-45.0, -22.5, 0.0, 22.5, 45.0])
 PROGRESS_REWARD, CHECKPOINT_REWARD, CRASH_REWARD = 10.0, 1.0, -5.0
 NEAR, FAR = 4, 30
-"""How many segments on either side are looked through for the nearest one (a step is 5 px, a segment at least 8), and
-how many at most can hold one point."""
+"""Number of segments on either side that are searched for the nearest one (a step is 5 px, a segment at least 8), and
+the maximum number of consecutive segments whose road can contain one point."""
 
 
 PACE = 30
-"""steps a second at which one likes to watch"""
+"""comfortable playback speed in steps per second"""
 
 
 def _parse_track(text: str) -> int:
@@ -61,13 +64,13 @@ def _parse_track(text: str) -> int:
 
 
 PARAMETERS = {
-    "track": Parameter("random", _parse_track, "the seed of the track, or random for a new one each game"),
+    "track": Parameter("random", _parse_track, "the seed of the track, or random for a new one each game", layout=True),
     "width": number(40, 25, 40, "half the width of the road in pixels"),
-    "obstacles": integer(5, 0, MOST_OBSTACLES, "how many obstacles stand on the road"),
+    "obstacles": integer(5, 0, MOST_OBSTACLES, "the number of obstacles on the road"),
     "horizon": integer(1000, 1, 100_000, "steps after which a game is cut off"),
 }
 SPEC = Spec(seats=1, actions=Continuous((-1.0, -1.0), (1.0, 1.0)), horizon=100_000, frame=(800, 600))
-"""actions: steering (right is positive, as the screen's y points down) and throttle"""
+"""actions: steering (positive is right, since y points down on the screen) and throttle"""
 STATE = record(
     **HEAD, segment=i16, track=i64, width=f64, obstacles=i32, horizon=i32, seed=i64, moves=i32, laps=i32,
     checkpoints=i32, x=f64, y=f64, speed=f64, angle=f64, progress=f64, travelled=f64, sensors=(f64, RAYS),
@@ -76,6 +79,14 @@ STATE = record(
 OBSERVATION = record(sensors=within(0, 1, f32, RAYS + 1))
 """the five distances / 150, then speed / 5"""
 MIRROR = Mirror(seen=(4, 3, 2, 1, 0, 5), actions=(-1.0, 1.0))
+CONTROLS = (
+    Control("steering", labels=("left", "straight", "right"), seconds=1 / 6),
+    Control("throttle", axis="vertical"),
+)
+INSTRUMENTS = (Instrument("speed", "speed", high=TOP_SPEED),)
+GHOST = Ghost("lap", completed="laps")
+DASHBOARD = "world_model"
+"""the algorithm that the studio's dashboard trains it with (`/video_feed`, `/start`, `/control` …)"""
 
 
 @rule
@@ -98,7 +109,7 @@ def noise(seed, wave, lattice, turn):
 
 @rule
 def lay_road(state):
-    # Noise is zero at its lattice points; turned by a random angle, they are elsewhere on every track.
+    # The noise is zero at its lattice points; a random phase moves them to other places on every track.
     phase = 0.5 + 0.5 * slope(state.seed, 4, 0)
     for point in range(POINTS):
         turn = point / POINTS
@@ -111,7 +122,7 @@ def lay_road(state):
 
 @rule
 def place_obstacles(state):
-    """Spread the obstacles over the lap, none near the start, each a little left or right of the middle."""
+    """Spread the obstacles over the lap, none near the start, each somewhat to the left or right of the middle."""
     reach = state.width * 0.5
     for stone in range(state.obstacles):
         spread = slope(state.seed, 2, stone) * 0.25
@@ -134,7 +145,7 @@ def segment_line(state, segment):
 
 @rule
 def segment_ends(state, segment):
-    """A segment's first point and the way from it to its second."""
+    """The first point of a segment and the vector from it to the second."""
     after = segment + 1 if segment + 1 < POINTS else 0
     ax, ay = np.float64(state.points[segment, 0]), np.float64(state.points[segment, 1])
     return ax, ay, np.float64(state.points[after, 0]) - ax, np.float64(state.points[after, 1]) - ay
@@ -142,7 +153,7 @@ def segment_ends(state, segment):
 
 @rule
 def neighbour(segment, offset):
-    """The segment `offset` further round the ring."""
+    """The segment `offset` further along the ring."""
     other = segment + offset
     if other >= POINTS:
         return other - POINTS
@@ -151,7 +162,7 @@ def neighbour(segment, offset):
 
 @rule
 def gap_squared(state, segment, x, y):
-    """The squared distance of a point from a segment, and how far along it (0 to 1) the nearest place is."""
+    """The squared distance of a point from a segment, and the position (0 to 1) of the nearest point on it."""
     ax, ay, ex, ey = segment_ends(state, segment)
     px, py = x - ax, y - ay
     along = min(max((px * ex + py * ey) / (ex * ex + ey * ey), 0.0), 1.0)
@@ -180,7 +191,7 @@ def locate(state):
 
 @rule
 def disc_span(ox, oy, dx, dy, cx, cy, radius):
-    """Where a line is inside a disc: (from, to), or (inf, -inf) where it misses."""
+    """The interval of a line inside a disc: (from, to), or (inf, -inf) if it misses."""
     closest = (cx - ox) * dx + (cy - oy) * dy
     gap = (cx - ox) * (cx - ox) + (cy - oy) * (cy - oy) - closest * closest
     left = radius * radius - gap
@@ -192,9 +203,9 @@ def disc_span(ox, oy, dx, dy, cx, cy, radius):
 
 @rule
 def leaves_segment(state, segment, ox, oy, dx, dy):
-    """Where a line leaves all that lies within `width` of a segment: a rectangle with a disc at both ends.
+    """Where a line leaves the area within `width` of a segment: a rectangle with a disc at both ends.
 
-    It leaves through a long side if it does so between the ends, else through the disc on whose side it does.
+    It leaves through a long side if that point is between the ends, else through the disc at the nearer end.
     """
     ax, ay, ex, ey = segment_ends(state, segment)
     px, py = ox - ax, oy - ay
@@ -214,10 +225,11 @@ def leaves_segment(state, segment, ox, oy, dx, dy):
 
 @rule
 def road_ahead(state, ox, oy, dx, dy):
-    """How far the road goes on along a ray.
+    """The length of the road along a ray.
 
-    From where the ray leaves one segment, go on with the furthest neighbour that still holds that point, until none
-    does. The road bends wider than it is wide, so the segments that hold a point stand in one row and none is missed.
+    From the point where the ray leaves one segment, continue with the furthest neighbour that still contains that
+    point, until none does. The radius of curvature exceeds the width, so the segments that contain a point are
+    consecutive and none is missed.
     """
     square = state.width * state.width
     segment = np.int64(state.segment)
@@ -239,7 +251,7 @@ def road_ahead(state, ox, oy, dx, dy):
 
 @rule
 def furthest_holding(state, segment, x, y, square):
-    """The last segment in a row, on one side or else the other, whose road holds a point; `segment` if none does."""
+    """The last consecutive segment, forwards or else backwards, that contains a point; `segment` if there is none."""
     for direction in (1, -1):
         further = segment
         for _ in range(FAR):
@@ -312,7 +324,7 @@ def step(state, action, reward):
 
 @rule
 def score_progress(state, before):
-    """Count progress, new checkpoints and laps since `before`; only new ground in the right direction counts."""
+    """The reward for progress since `before` and for new checkpoints; updates distance, checkpoints and laps."""
     made = state.progress - before
     made -= math.floor(made + 0.5)
     state.travelled = state.travelled + made
@@ -371,7 +383,7 @@ def draw_car(state, canvas):
 
 @rule
 def token(state, canvas, color):
-    """The car alone: what moves, for pictures of many cars on one road."""
+    """Draw only the car, for pictures of many cars on one road."""
     heading = math.radians(state.angle)
     draw.rect(canvas, state.x - 12, state.y - 7, 24, 14, color, 4.0, state.angle)
     draw.rect(canvas, state.x + 3 * math.cos(heading) - 4, state.y + 3 * math.sin(heading) - 5, 8, 10,
@@ -379,9 +391,9 @@ def token(state, canvas, color):
 
 
 def dream(state, observations, actions):
-    """Where imagined actions [H, 2] and observations [H, RAYS + 1] lead from a state, by dead reckoning.
+    """The path from a state that imagined actions [H, 2] and observations [H, RAYS + 1] imply, by dead reckoning.
 
-    Points [H + 1, 2] of the way, the first where the car is; tips [H, RAYS, 2] of the imagined rays along it.
+    Returns points [H + 1, 2] of the path, the first at the car, and tips [H, RAYS, 2] of the imagined rays along it.
     """
     observations, actions = np.asarray(observations, float), np.asarray(actions, float)
     headings = np.radians(float(state["angle"]) + TURN * np.cumsum(actions[:, 0]))

@@ -1,12 +1,12 @@
 """CartPole: push a cart left or right so that the pole on it stays upright.
 
-The classic constants of Barto, Sutton and Anderson (1983) as everyone uses them: a reward of 1 a step, over when the
-cart leaves 2.4 or the pole 12 degrees, cut off after `horizon` steps.
+The usual constants (Barto, Sutton and Anderson, 1983): a reward of 1 per step; the game ends when the cart is more than
+2.4 from the centre or the pole leans more than 12 degrees, and is truncated after `horizon` steps.
 """
 
 import math
 
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, draw, f32, f64, i32, integer, random, record, rule, within
+from ludus.dsl import CUT, HEAD, OVER, Discrete, Spec, draw, f32, f64, i32, integer, random, record, rule, within
 
 PACE = 50
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=500, frame=(480, 240))
@@ -36,7 +36,7 @@ def init(state):
 
 @rule
 def sine_and_cosine(angle):
-    """Short series: a pole that is still up leans less than 0.21 radians, where they are exact to a bit or two."""
+    """Taylor series, accurate to one or two bits below 0.21 radians, the largest angle before the game ends."""
     square = angle * angle
     sine = 1.0 - square * PER_42 * (1.0 - square * PER_72 * (1.0 - square * PER_110 * (1.0 - square * PER_156)))
     cosine = 1.0 - square * PER_30 * (1.0 - square * PER_56 * (1.0 - square * PER_90 * (1.0 - square * PER_132)))

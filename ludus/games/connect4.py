@@ -1,12 +1,12 @@
 """Connect Four: drop stones into seven columns; four in a line win.
 
-Stones are two bitboards with seven bits a column, the topmost always empty, so that a line of four is four shifts.
+Stones are two bitboards with seven bits per column, the topmost always empty, so that shifts find a line of four.
 The winner gets 1, the loser -1, a draw 0.
 """
 
 import numpy as np
 
-from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, record, rule, u64, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, draw, i8, record, rule, u64, within
 
 WIDTH, HEIGHT = 7, 6
 SPEC = Spec(seats=2, actions=Discrete(WIDTH), horizon=WIDTH * HEIGHT, zero_sum=True, frame=(420, 380))
@@ -16,13 +16,13 @@ OBSERVATION = record(board=within(0, 2, i8, HEIGHT, WIDTH))
 
 ONE = np.uint64(1)
 SHIFTS = np.array([1, HEIGHT, HEIGHT + 1, HEIGHT + 2], np.uint64)
-"""up, down the diagonal, across, up the diagonal"""
+"""vertical, falling diagonal, horizontal, rising diagonal"""
 SYMBOLS = ".XO"
 
 
 @rule
 def wins(stones):
-    """Whether four of the stones stand in a line."""
+    """Whether four of the stones are in a line."""
     for direction in range(4):
         shift = SHIFTS[direction]
         pairs = stones & (stones >> shift)

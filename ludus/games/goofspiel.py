@@ -1,10 +1,10 @@
 """Goofspiel: both players bid a card in secret for the prize on show; the higher bid takes it.
 
-Each player holds the cards 1 to 13 and uses each once. Prizes 1 to 13 come in random order; equal bids lose the prize
-for both. Who has more points at the end wins 1 from the other. The one game here in which all seats act at once.
+Each player holds the cards 1 to 13 and uses each once. Prizes 1 to 13 come in random order; with equal bids nobody gets
+the prize. The player with more points at the end gets 1, the other -1. All seats act at once.
 """
 
-from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, i16, random, record, rule, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, draw, i8, i16, random, record, rule, within
 
 CARDS = 13
 COLORS = (0xFF8A5B, 0x59C2FF)
@@ -15,7 +15,7 @@ OBSERVATION = record(
     prize=within(0, CARDS, i8), points=within(0, 91, i16, 2), cards=within(0, 1, i8, 2, CARDS),
     prizes_left=within(0, 1, i8, CARDS),
 )  # fmt: skip
-"""prize on show; points, and cards still held, of me and the other; prizes still to come"""
+"""the current prize; points and remaining cards of the player and the opponent; prizes still to come"""
 
 
 @rule
@@ -68,7 +68,7 @@ def observe(state, seat, out):
 
 @rule
 def redeal(state, seat):
-    """Deal the prizes to come anew: the order of what is not yet on show is hidden from both."""
+    """Reshuffle the prizes to come, whose order is hidden from both players."""
     for last in range(CARDS - 1, state.round + 1, -1):
         other = state.round + 1 + random.below(state, last - state.round)
         prize = state.prizes[last]
@@ -78,7 +78,7 @@ def redeal(state, seat):
 
 @rule
 def scene(state, seat, canvas):
-    """The other player's bids above the prizes, one's own below them, and at the bottom the cards one holds."""
+    """The opponent's bids above the prizes, the player's own below, and the player's cards at the bottom."""
     draw.rect(canvas, 0, 0, 480, 330, 0x1E2430)
     for turn in range(CARDS):
         x = 36 + 34 * turn
@@ -96,7 +96,7 @@ def scene(state, seat, canvas):
 
 @rule
 def draw_hand(state, seat, canvas):
-    """The thirteen cards; of those that were bid only the places."""
+    """The thirteen cards; used cards are shown as empty places."""
     for value in range(1, CARDS + 1):
         x = 36 + 34 * (value - 1)
         held = True

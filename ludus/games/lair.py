@@ -1,14 +1,14 @@
-"""Lair: fetch keys, open doors and find the treasure; nothing is paid on the way, so it takes curiosity.
+"""Lair: fetch keys, open doors and find the treasure; the only reward is at the end, so it needs exploration.
 
-Eight rooms behind three doors; each key opens the door of its colour and lies behind the door before. The map never
-changes. With fewer `locks` the first doors already stand open. The treasure is worth 1 and ends the game, the horizon
-cuts it off. The shortest way is 52 moves (36 with two locks, 20 with one), while random play with all three locks
-finds the treasure in fewer than one game of a million.
+Eight rooms and three doors; each key opens the door of its colour and is behind the previous door. The map never
+changes. With fewer `locks` the first doors are already open. The treasure is worth 1 and ends the game; the horizon
+truncates it. The shortest path has 52 moves (36 with two locks, 20 with one); random play with all three locks finds
+the treasure in fewer than one game in a million.
 """
 
 import numpy as np
 
-from ludus.words import CUT, HEAD, OVER, Discrete, Spec, draw, i8, i16, integer, record, rule, within
+from ludus.dsl import CUT, HEAD, OVER, Discrete, Spec, draw, i8, i16, integer, record, rule, within
 
 MAP = (
     "#################",
@@ -21,12 +21,12 @@ MAP = (
     "#...#...#...#...#",
     "#################",
 )
-"""wall #, floor ., keys a to c and their doors A to C, treasure $, where one begins @"""
+"""wall #, floor ., keys a to c and their doors A to C, treasure $, start @"""
 LOCKS, HEIGHT, WIDTH, TILE = 3, len(MAP), len(MAP[0]), 32
 
 
 def _places(marks: str) -> np.ndarray:
-    """[HEIGHT, WIDTH] 1, 2, … where the first, second, … of the marks stand on the map, 0 elsewhere."""
+    """[HEIGHT, WIDTH] 1, 2, … at the positions of the first, second, … mark on the map, 0 elsewhere."""
     return np.array([[marks.find(mark) + 1 for mark in row] for row in MAP], np.int8)
 
 
@@ -44,7 +44,7 @@ OBSERVATION = record(
     row=within(1, HEIGHT - 2, i8), column=within(1, WIDTH - 2, i8), key_held=within(0, LOCKS, i8),
     doors_open=within(0, LOCKS, i8),
 )  # fmt: skip
-"""where one stands; the key in hand, 0 for none; how many doors are open (they open in their order)"""
+"""position; the key held, 0 for none; number of open doors (they open in order)"""
 
 
 @rule
@@ -70,7 +70,7 @@ def step(state, action, reward):
 
 @rule
 def passable(state, row, column):
-    """Neither a wall nor a locked door whose key is not in hand."""
+    """Neither a wall nor a locked door whose key is not held."""
     return not WALLS[row, column] and (not locked(state, row, column) or DOORS[row, column] == state.key_held)
 
 
@@ -81,13 +81,13 @@ def locked(state, row, column):
 
 @rule
 def key_lies(state, row, column):
-    """Whether a key still lies here: neither in hand nor used up."""
+    """Whether a key is still here: neither held nor used."""
     return KEYS[row, column] > state.doors_open and KEYS[row, column] != state.key_held
 
 
 @rule
 def enter(state, row, column):
-    """Step onto a tile: its key is taken, its door opened, which uses the key up."""
+    """Step onto a tile: take its key, or open its door, which uses the key."""
     state.row = row
     state.column = column
     if key_lies(state, row, column):
@@ -99,7 +99,7 @@ def enter(state, row, column):
 
 @rule
 def legal(state, seat, mask):
-    # Walking into a wall is legal and only costs time: that a way is barred is for the player to find out.
+    # Walking into a wall is legal and only costs a step: the player has to learn where the walls are.
     for action in range(4):
         mask[action] = 1
 

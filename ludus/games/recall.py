@@ -1,11 +1,11 @@
 """Recall: a symbol is shown once; many distracting symbols later you are asked which it was.
 
-The first symbol is one of `cues`; then `delay` symbols follow, drawn from the same ones, which tell nothing; then comes
-the question. A right answer is worth 1, a wrong one 0. Before the question one can only wait, so that the answer cannot
-be carried along in one's own moves: without memory it is a guess, right one time in `cues`; with it, always right.
+The first symbol is one of `cues`; then `delay` random symbols of the same kinds follow, which are irrelevant; then
+comes the question. A right answer is worth 1, a wrong one 0. Before the question the only action is to wait, so actions
+cannot store the answer: without memory the success rate is 1 / `cues`, with memory it is 1.
 """
 
-from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, i16, integer, random, record, rule, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, draw, i8, i16, integer, random, record, rule, within
 
 MOST_CUES, LONGEST_DELAY = 8, 200
 PACE = 4
@@ -16,7 +16,7 @@ PARAMETERS = {
 }
 STATE = record(**HEAD, cues=i8, cue=i8, symbol=i8, answer=i8, delay=i16, moves=i16)
 OBSERVATION = record(symbol=within(0, MOST_CUES, i8), moment=within(0, 2, i8))
-"""the symbol on show, 0 for none; 0 while it is the cue, 1 while it is a distraction, 2 at the question"""
+"""the visible symbol, 0 for none; moment: 0 for the cue, 1 for a distraction, 2 for the question"""
 
 WAIT, CUE, DISTRACTION, QUESTION = 0, 0, 1, 2
 NAMES = ("nothing", "disc", "square", "diamond", "cross", "plus", "ring", "bar", "dots")
@@ -25,7 +25,7 @@ GROUND, CARD, GREY, RIGHT, WRONG = 0x1E2430, 0x2B3446, 0x55617A, 0x7BD88F, 0xEE4
 
 @rule
 def moment(state):
-    """Whether the cue, a distraction or the question is before the player."""
+    """CUE, DISTRACTION or QUESTION: what the player sees now."""
     if state.moves == 0:
         return CUE
     return DISTRACTION if state.moves <= state.delay else QUESTION
@@ -80,7 +80,7 @@ def scene(state, seat, canvas):
 
 @rule
 def show_symbol(state, canvas):
-    """One symbol on its card; the cue's has a bright rim, so that people know what to keep in mind."""
+    """One symbol on its card; the cue has a bright rim, so that people know what to remember."""
     is_cue = moment(state) == CUE
     draw.rect(canvas, 160, 70, 160, 180, 0xFFB454 if is_cue else GREY, 18.0)
     draw.rect(canvas, 166, 76, 148, 168, CARD, 14.0)

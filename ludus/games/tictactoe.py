@@ -5,7 +5,7 @@ Squares are numbered row by row, a1 to c3. The winner gets 1, the loser -1, a dr
 
 import numpy as np
 
-from ludus.words import HEAD, OVER, Discrete, Spec, draw, i8, record, rule, u16, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, draw, i8, record, rule, u16, within
 
 SPEC = Spec(seats=2, actions=Discrete(9), horizon=9, zero_sum=True, frame=(300, 300))
 STATE = record(**HEAD, moves=i8, stones=(u16, 2))
@@ -16,7 +16,9 @@ FULL = 0b111_111_111
 LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100)
 WINS = np.array([any(stones & line == line for line in LINES) for stones in range(512)])
 SPREAD = np.array([sum((stones >> cell & 1) << 8 * cell for cell in range(8)) for stones in range(512)], np.uint64)
-"""a byte for each of the first eight cells: bytes of one word are stored at once, which bits are not"""
+"""a byte for each of the first eight cells: the compiler stores the bytes of one word at once, but not bits"""
+POSITIONS = 3**9
+"""number of values of `position`; not all of them occur"""
 TWO, BYTE = np.uint64(2), np.uint64(255)
 SYMBOLS = ".XO"
 
@@ -74,6 +76,12 @@ def scene(state, seat, canvas):
         elif (state.stones[1] >> cell) & 1:
             draw.circle(canvas, x, y, 34, 0x59C2FF)
             draw.circle(canvas, x, y, 22, 0x1E2430)
+
+
+def position(states):
+    """[N] the board as one number, the sum of cell i times 3^i: 0 empty, 1 first player, 2 second player."""
+    cells = states["stones"][:, :, None] >> np.arange(9) & 1
+    return (cells[:, 0] + 2 * cells[:, 1]) @ 3 ** np.arange(9)
 
 
 def action_name(action: int) -> str:

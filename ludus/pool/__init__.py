@@ -1,6 +1,6 @@
-"""The pool: thousands of copies of one game, stepped in compiled code without the interpreter's lock.
+"""The pool: thousands of copies of one game, stepped in compiled code without the GIL.
 
-Every array it hands over is fresh and never written again; finished games open anew by themselves.
+Every array it returns is new and never written again; finished games restart automatically.
 """
 
 from __future__ import annotations
@@ -11,42 +11,34 @@ import pathlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ludus import games
+from ludus.dsl import CUT, OVER, random
+from ludus.dsl.cache import telling_first_time
+from ludus.dsl.draw import new_canvas
+from ludus.dsl.errors import explain, line_of
+from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import binding
-from ludus.pool.actions import as_array, illegal, random_actions
+from ludus.pool.actions import illegal, random_actions, read_actions
+from ludus.pool.protocol import AnyPool, Snapshot
 from ludus.types import Array, LudusError, Step
-from ludus.words import CUT, OVER, random
-from ludus.words.cache import telling_first_time
-from ludus.words.draw import new_canvas
-from ludus.words.rows import as_plain, compiling, new_rows
 
 FORKED = 0x666F726B
-"""tells the dice of forks from those of openings with the same seed"""
-
-
-class Snapshot(NamedTuple):
-    """A pool's whole content as bytes; restoring it continues exactly."""
-
-    fingerprint: str
-    played: int
-    """how many steps of random play were made, so that more of them go on with the same dice"""
-    states: Array
-    rows: Array
-    observations: Array
+"""XORed into the seed of a fork, so that its random numbers differ from those of a pool with the same seed"""
 
 
 class Pool:
-    """`rows` games of one kind, with `step` the newest of what their players see.
+    """`rows` copies of one game; `step` is what their players see now.
 
-    `seed` is one number (rows are unrelated) or one number a row (row i is what a pool of one with that seed plays).
+    `seed` is one number (rows are unrelated) or one per row (row i plays like a pool of one row with that seed).
     """
 
+    can_fork = can_save = True
     worth_a_thread = 250e-6
-    """seconds of work below which waking another thread costs more than it saves"""
+    """seconds of work below which an additional thread costs more than it saves"""
 
     def __init__(
         self, game: str | games.Game, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None
@@ -65,7 +57,6 @@ class Pool:
         self._rows = new_rows(views, self.kernel.ROW)
         self._observations = new_rows(views, game.rules.OBSERVATION)
         self._step: Step | None = None
-        self._shape = (views, len(self.kernel.LOW)) if self.kernel.CONTINUOUS else (views,)
         self._played = 0
         self._seconds = 1.0
         self._executor: ThreadPoolExecutor | None = None
@@ -76,8 +67,24 @@ class Pool:
         return self.game.full_name
 
     @property
+    def fingerprint(self) -> str:
+        return self.game.fingerprint
+
+    @property
+    def compiled(self) -> Pool:
+        return self
+
+    @property
+    def can_draw(self) -> bool:
+        return hasattr(self.game.rules, "scene")
+
+    @property
+    def names_moves(self) -> bool:
+        return hasattr(self.game.rules, "move_name")
+
+    @property
     def observation(self) -> np.dtype[Any]:
-        """The record that observations follow, with the ranges of its fields."""
+        """The record type of observations, with the ranges of its fields."""
         dtype: np.dtype[Any] = self.game.rules.OBSERVATION
         return dtype
 
@@ -88,23 +95,18 @@ class Pool:
         return status
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step:
-        """Open new games in all rows, or in those that the booleans `rows` mark; with new randomness if seeded."""
-        chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
-        if chosen.shape != (self.rows,):
-            raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
+        """Start new games in all rows, or in those marked by the booleans `rows`; with new random keys if seeded."""
+        chosen = self._chosen(rows)
         if seed is not None:
             self.states["key"][chosen] = self._keys(seed)[chosen]
         self.states["status"][chosen] = OVER
-        if chosen.all():
-            self._advance(self._no_actions(), 0, self.rows)
-        else:
-            self.kernel.reopen(self.states, self._blank, chosen, self._no_actions(), self._rows, self._observations)
+        self._advance_some(self._no_actions(), chosen)
         self._step = None
         return self.step
 
     @property
     def step(self) -> Step:
-        """What the players see now, in arrays that the pool never touches again."""
+        """What the players see now, in arrays that the pool never writes again."""
         if self._step is None:
             rows, observations = self._rows, self._observations
             self._step = Step(
@@ -117,27 +119,39 @@ class Pool:
             )
         return self._step
 
-    def advance(self, actions: Any) -> Step:
-        """Play one action in every game; games that had ended open anew and ignore theirs."""
-        checked = self.check(actions)
-        self._share(lambda low, high: self._advance(checked, low, high))
+    def advance(self, actions: Any, rows: Array | None = None) -> Step:
+        """Play one action in every game; finished games restart and ignore their action.
+
+        With `rows` [N] booleans, only the marked games move. The actions of the others must be legal too.
+        """
+        return self.advance_checked(self.check(actions), rows)
+
+    def advance_checked(self, checked: Array, rows: Array | None = None) -> Step:
+        """Like `advance`, with actions returned by `check`."""
+        if rows is None:
+            self._share(lambda low, high: self._advance(checked, low, high))
+        else:
+            self._advance_some(checked, self._chosen(rows))
         self._step = None
         return self.step
 
     def check(self, actions: Any) -> Array:
-        """The actions as the kernels read them; a sentence, and no game moved, if one of them will not do."""
-        given = as_array(actions)
-        wanted = np.dtype(np.float64 if self.kernel.CONTINUOUS else np.int64)
-        if given.shape != self._shape:
-            raise LudusError(f"{self.game.name} wants actions of shape {self._shape}, not {given.shape}")
-        if given.dtype.kind not in ("iufb" if self.kernel.CONTINUOUS else "iub"):
-            raise LudusError(f"{self.game.name} wants {wanted.name} actions, not {given.dtype.name}")
-        packed = np.array(given, wanted, order="C").view(self.kernel.ACTION).reshape(self.rows)
-        packed = packed if compiling() else as_plain(packed)
-        bad = self.kernel.first_illegal(self.states, packed, self._rows)
+        """The actions as the kernels read them; raises LudusError if one is illegal, and then no game has moved."""
+        given = read_actions(self.game.name, self.spec, actions, len(self._rows))
+        packed = self.pack(given)
+        bad = self.first_illegal(packed)
         if bad >= 0:
-            raise LudusError(self._illegal(bad, given[bad]))
+            raise LudusError(self.why_illegal(bad, given[bad]))
         return packed
+
+    def pack(self, actions: Array) -> Array:
+        """Actions from `read_actions` as the kernels read them: one record per game."""
+        packed = actions.view(self.kernel.ACTION).reshape(self.rows)
+        return packed if compiling() else as_plain(packed)
+
+    def first_illegal(self, packed: Array) -> int:
+        """The first row of `step` whose action is illegal, or -1."""
+        return int(self.kernel.first_illegal(self.states, packed, self._rows))
 
     def play_randomly(self, steps: int, seed: int = 0) -> int:
         """`steps` steps of random legal play inside the compiled loop; returns the number of decisions made."""
@@ -155,23 +169,23 @@ class Pool:
         return int(sum(counts))
 
     def random_actions(self, seed: int) -> Array:
-        """A random legal action for every row, for callers that step by hand."""
+        """A random legal action for every row, for use with `advance`."""
         return random_actions(np.random.default_rng(seed), self.spec, self._rows["mask"])
 
     def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> Pool:
-        """A new pool of copies of these rows that cannot see their future dice.
+        """A new pool with copies of these rows and new random keys, so that it cannot foresee their future.
 
-        With a seat, what that seat does not know is dealt anew (where the game has `redeal`), so that search is honest.
-        `seed` is one number, or one a copy: copies of one row with the same number are dealt the same.
+        With a seat, information hidden from that seat is resampled (if the game has `redeal`), so search cannot cheat.
+        `seed` is one number or one per copy; copies of one row with the same number are dealt the same.
         """
         if not -1 <= seat < self.spec.seats:
             raise LudusError(f"{self.game.name} has the seats 0 to {self.spec.seats - 1}; there is no seat {seat}")
         sources = np.asarray(rows, np.int64)
         if sources.size == 0 or sources.min() < 0 or sources.max() >= self.rows:
-            raise LudusError(f"fork wants rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
+            raise LudusError(f"fork expects rows from 0 to {self.rows - 1}, not {list(rows)[:5]}")
         twin = Pool.__new__(Pool)
         twin._allocate(self.game, len(sources), self.threads)
-        # A pool of the same seed opened with its keys: a fork must not be dealt those again.
+        # A pool with the same seed started from its keys; a fork must not reuse them.
         other = int(seed) ^ FORKED if isinstance(seed, int | np.integer) else [int(one) ^ FORKED for one in seed]
         keys = twin._keys(other)
         self.kernel.fork(self.states, sources, keys, twin.states, seat)
@@ -181,20 +195,20 @@ class Pool:
         return twin
 
     def look(self, row: int, seat: int) -> dict[str, Array]:
-        """What any seat may know of a game, also while it waits: [...] arrays by field name."""
+        """The observation of any seat, also if it is not to act: [...] arrays by field name."""
         self._check_place(row, seat)
         seen = new_rows(1, self.observation)
         self.kernel.look(self.states, row, seat, seen)
         return {name: seen[name][0] for name in self._observations.dtype.names or ()}
 
     def save(self) -> Snapshot:
-        """Everything, as bytes."""
-        # As bytes first: a copy of records leaves the gaps between their fields unwritten.
+        """The complete content of the pool."""
+        # View as bytes before copying: copying records would not copy the padding between their fields.
         arrays = (self.states, self._rows, self._observations)
         return Snapshot(self.game.fingerprint, self._played, *(array.view(np.uint8).copy() for array in arrays))
 
     def restore(self, snapshot: Snapshot) -> Step:
-        """Go on exactly where `save` was called."""
+        """Continue exactly where `save` was called."""
         if snapshot.fingerprint != self.game.fingerprint:
             raise LudusError(f"this snapshot is of another game or another version of {self.game.name}")
         arrays = (self.states, self._rows, self._observations)
@@ -209,19 +223,24 @@ class Pool:
         return self.step
 
     def put(self, states: Array) -> Step:
-        """Go on from other states of this game, one a row: a situation made up, or one that was kept."""
+        """Continue from other states of this game, one per row."""
         if states.dtype != self.states.dtype or states.shape != self.states.shape:
             raise LudusError(
-                f"{self.game.name} wants {self.rows} of its own records, not {states.shape} {states.dtype}"
+                f"{self.game.name} expects {self.rows} of its own records, not {states.shape} {states.dtype}"
             )
         self.states[:] = states
         self.kernel.see(self.states, self._rows, self._observations, 0, self.rows)
         self._step = None
         return self.step
 
+    def measure(self, rows: Array) -> dict[str, Array]:
+        """What the functions in the game's MEASURES make of the state records of the marked rows."""
+        measures: dict[str, Callable[[Array], Array]] = getattr(self.game.rules, "MEASURES", {})
+        return {name: count(self.states[rows]) for name, count in measures.items()}
+
     def scene(self, row: int = 0, seat: int = -1) -> Array:
         """The shapes of one game as a seat sees it (the seat to act if none is given)."""
-        if not hasattr(self.game.rules, "scene"):
+        if not self.can_draw:
             raise LudusError(f"{self.game.name} draws nothing: its module has no scene")
         self._check_place(row, max(seat, 0))
         warm_up(self, "pictures")
@@ -231,35 +250,52 @@ class Pool:
         return shapes
 
     def describe(self, row: int = 0, seat: int = -1) -> str:
-        """One game in words or letters, by its own `text` where it has one; as a seat sees it, if cards are hidden."""
+        """One game as text, from its `text` function if it has one; with a seat, as that seat sees it."""
         state = self.states[row]
         if seat >= 0 and hasattr(self.game.rules, "text_for"):
-            seen: str = self.game.rules.text_for(state, seat)
-            return seen
+            return self._text("text_for", state, seat)
         if hasattr(self.game.rules, "text"):
-            words: str = self.game.rules.text(state)
-            return words
+            return self._text("text", state)
         return "\n".join(f"{field}: {np.asarray(state[field]).tolist()}" for field in self.states.dtype.names or ())
 
     def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
-        """What people call an action; where it means something else in every position, what it does in this one.
+        """The name of an action; if its meaning depends on the position, what it does in this one.
 
-        With a seat, in words which that seat may hear while the other acts.
+        With a seat, the name reveals nothing that is hidden from that seat.
         """
-        if hasattr(self.game.rules, "move_name"):
-            move: str = self.game.rules.move_name(self.states[row], int(action), seat)
-            return move
-        name: str = self.game.rules.action_name(action)
-        return name
+        if self.names_moves:
+            return self._text("move_name", self.states[row], int(action), seat)
+        return self._text("action_name", action)
+
+    def _text(self, name: str, *arguments: Any) -> str:
+        """The result of a function of the game, checked to be a str."""
+        text = getattr(self.game.rules, name)(*arguments)
+        if isinstance(text, str):
+            return text
+        reason = f"{name} returns {text!r} of type {type(text).__name__}; it must return a str"
+        raise explain(line_of(str(self.game.rules.__file__), name), reason)
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         if self._executor:
             self._executor.shutdown()
             self._executor = None
 
     def _advance(self, actions: Array, low: int, high: int) -> None:
         self.kernel.advance(self.states, self._blank, actions, self._rows, self._observations, low, high)
+
+    def _advance_some(self, actions: Array, chosen: Array) -> None:
+        """One step of the chosen games, one call per range of adjacent rows."""
+        edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
+        for low, high in edges.reshape(-1, 2).tolist():
+            self._advance(actions, low, high)
+
+    def _chosen(self, rows: Any) -> Array:
+        """[rows] booleans: the given ones, or all True."""
+        chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
+        if chosen.shape != (self.rows,):
+            raise LudusError(f"rows must be {self.rows} booleans, not an array of shape {chosen.shape}")
+        return chosen
 
     def _no_actions(self) -> Array:
         return new_rows(self.rows, self.kernel.ACTION)
@@ -270,19 +306,19 @@ class Pool:
         if isinstance(seed, float | str | bytes) or not all(isinstance(one, int | np.integer) for one in seed):
             raise LudusError(f"a seed is a whole number, or one for each row, not {seed!r}")
         if len(seed) != self.rows:
-            raise LudusError(f"{len(seed)} seeds were given for {self.rows} rows; give one number, or one a row")
+            raise LudusError(f"{len(seed)} seeds were given for {self.rows} rows; give one number, or one per row")
         return random.seeded(seed)
 
     def _check_place(self, row: int, seat: int) -> None:
-        """Compiled code trusts its indices, so they are looked at before."""
+        """Check indices here, because compiled code does not."""
         if not (0 <= row < self.rows and 0 <= seat < self.spec.seats):
             rows, seats = self.rows - 1, self.spec.seats - 1
             raise LudusError(f"there is no row {row} with a seat {seat}; rows are 0 to {rows}, seats 0 to {seats}")
 
     def _share(self, work: Callable[[int, int], Any], steps: int = 1) -> list[Any]:
-        """Let each thread do its part of the rows, as many threads as the work is worth by what the last one took.
+        """Divide the rows among threads; the number of threads follows from the time of the previous call.
 
-        The parts never meet, so the result does not depend on how many there are.
+        The parts are independent, so the result does not depend on their number.
         """
         parts = max(1, min(self.threads, self.rows, int(self._seconds * steps / self.worth_a_thread)))
         start = time.perf_counter()
@@ -291,7 +327,7 @@ class Pool:
         return results
 
     def in_threads(self, work: Callable[[int, int], Any], parts: int) -> list[Any]:
-        """Do `work(low, high)` for that many parts of the rows at the same time; what each gave."""
+        """Call `work(low, high)` for `parts` ranges of rows in parallel; returns their results."""
         if parts == 1:
             return [work(0, self.rows)]
         if self._executor is None:
@@ -300,7 +336,8 @@ class Pool:
         others = [self._executor.submit(work, low, high) for low, high in itertools.pairwise(bounds[1:])]
         return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
 
-    def _illegal(self, row: int, action: Any) -> str:
+    def why_illegal(self, row: int, action: Any) -> str:
+        """The error message for an action that is not legal in a row of `step`."""
         choices, game = np.flatnonzero(self._rows["mask"][row])[:13], row // self.spec.views
         legal = [self.action_name(int(choice), game) for choice in choices]
         return illegal(self.game.name, self.spec, row, int(self._rows["seat"][row]), action, legal)
@@ -312,9 +349,9 @@ def available_cores() -> int:
 
 
 def warm_up(pool: Pool, what: str = "rules") -> None:
-    """Compile, or load from the cache, what a game is stepped by, or played or drawn by; a line tells of it.
+    """Compile the kernels that step a game ("rules"), play it randomly or draw it, or load them from the cache.
 
-    The smaller kernels are compiled by whoever calls them first.
+    Reports compilation on stderr. Smaller kernels are compiled when they are first called.
     """
     warm: set[str] = pool.kernel.__dict__.setdefault("WARM", set())
     if what in warm or not compiling():
@@ -326,23 +363,23 @@ def warm_up(pool: Pool, what: str = "rules") -> None:
 
 
 def compiled_before(game: games.Game, what: str = "rules") -> bool:
-    """Whether the rules of a game, or all that was noted by `note_compiled`, lie in the cache."""
+    """Whether the cache holds the rules of a game, or the part that `note_compiled` recorded."""
     return _marker(binding.bind(game.name, game.rules), what).exists()
 
 
 def note_compiled(game: games.Game, what: str) -> None:
-    """Let later processes know that this was compiled."""
+    """Record for later processes that this part was compiled."""
     _marker(binding.bind(game.name, game.rules), what).touch()
 
 
 def _marker(kernel: binding.Bound, what: str) -> pathlib.Path:
-    """The file that says that a part of a game has been compiled into its cache."""
+    """The marker file of a compiled part of a game."""
     cache: pathlib.Path = kernel.CACHE
     return cache / what.replace(" ", "_")
 
 
 def _touch_rules(pool: Pool) -> None:
-    """Call kernels on an empty range, which is enough to have them compiled."""
+    """Call kernels on an empty range, which is enough to compile them."""
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
     rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
     kernel.advance(states, blank, actions, rows, observations, 0, 0)
@@ -363,4 +400,6 @@ def _touch_pictures(pool: Pool) -> None:
 _TOUCH = {"rules": _touch_rules, "random play": _touch_random_play, "pictures": _touch_pictures}
 
 
-__all__ = ["CUT", "OVER", "Pool", "Snapshot", "available_cores", "compiled_before", "note_compiled", "warm_up"]
+__all__ = [
+    "CUT", "OVER", "AnyPool", "Pool", "Snapshot", "available_cores", "compiled_before", "note_compiled", "warm_up",
+]  # fmt: skip

@@ -1,7 +1,7 @@
-"""Bind the kernels to a game, with a compile cache that belongs to exactly these sources.
+"""Bind the kernels to a game, with a compile cache keyed by the sources.
 
-Numba's disk cache misses closures and ignores changes in callees. So every game gets its own copy of the kernel module
-(top-level functions: the cache holds), and the cache folder is named by a hash of everything that was compiled in.
+Numba's disk cache does not support closures and ignores changes in callees. So every game gets its own copy of the
+kernel module (whose top-level functions can be cached), and the cache folder is named by a hash of all sources used.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from ludus.words.cache import cache_root, caching_in, compiler
+from ludus.dsl.cache import cache_root, caching_in, compiler
 
 KERNEL = pathlib.Path(__file__).with_name("kernel.py")
 KEPT = 4
-"""how many cache folders of one game are kept: a few versions of the sources may be in use side by side"""
+"""number of cache folders kept per game: several versions of the sources may be in use at the same time"""
 NOT_FOR_FILES = r"\W+"
 _NOT_OURS = frozenset(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite"}
 _lock = threading.RLock()
@@ -39,13 +39,13 @@ def bind(name: str, rules: ModuleType) -> ModuleType:
     """The kernel module of a game, one per process."""
     with _lock:
         if rules not in _bound:
-            # A foreign name may hold what a file name may not.
+            # The name of a foreign game may contain characters that are not allowed in file names.
             _bound[rules] = instantiate(KERNEL, f"ludus_kernel_{re.sub(NOT_FOR_FILES, '_', name)[:80]}", rules=rules)
         return _bound[rules]
 
 
 def instantiate(template: pathlib.Path, module_name: str, **bound: ModuleType) -> ModuleType:
-    """Run a template with modules bound to names; all that it compiles is cached under the hash of all sources."""
+    """Run a template with modules bound to names; its compiled functions are cached under the hash of all sources."""
     spec = importlib.util.spec_from_file_location(module_name, template)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -58,7 +58,7 @@ def instantiate(template: pathlib.Path, module_name: str, **bound: ModuleType) -
 
 
 def digest(template: pathlib.Path, *bound: ModuleType) -> str:
-    """A hash of the template, what is bound to it, all they import, the tables they hold, and what compiles them."""
+    """A hash of the template, the bound modules, all their imports and tables, and the settings of the compiler."""
     total = hashlib.sha256(template.read_bytes())
     settings = (*compiler(), np.__version__, sys.version_info[:2])
     total.update(repr(settings).encode())
@@ -66,8 +66,8 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
     for module in _closure(bound, ast.parse(template.read_text())):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
-            # Tables and constants may come from data files, which the sources do not show. All else has no content: a
-            # package also holds whatever part of it this process has happened to import.
+            # Tables and constants may come from data files, so the sources alone are not enough. Other values are
+            # skipped; for example, a package also has the submodules that this process happens to have imported.
             content = _content(value, contents)
             if content and not name.startswith("__"):
                 total.update(name.encode() + content)
@@ -77,15 +77,15 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
 
 
 def cache_folder(name: str, hash_of_sources: str) -> pathlib.Path:
-    """The folder of this game and these sources; folders of older sources are cleared away."""
+    """The cache folder of this game and these sources; the oldest folders of other sources are deleted."""
     folder = cache_root() / f"{name}-{hash_of_sources}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
     except OSError as error:
         private = pathlib.Path(tempfile.mkdtemp(prefix="ludus-cache-"))
-        print(f"ludus: cannot write {folder} ({error.strerror}), so compiled games are kept in {private} for now; "
-              "set LUDUS_CACHE to a folder of yours to keep them", file=sys.stderr)  # fmt: skip
+        print(f"ludus: cannot write {folder} ({error.strerror}); compiled games go to {private} for now; "
+              "set LUDUS_CACHE to a writable folder to keep them", file=sys.stderr)  # fmt: skip
         return private
     versions = [path for path in folder.parent.glob(f"{name}-*") if path.name.rpartition("-")[0] == name]
     for old in sorted(versions, key=_age)[KEPT:]:
@@ -100,9 +100,9 @@ def _age(path: pathlib.Path) -> float:
 
 
 def _content(value: Any, known: dict[int, bytes]) -> bytes:
-    """The bytes of a table, a number, a text, or a tuple of them; nothing for all else, which may name an address.
+    """The bytes of a table, a number, a str, or a tuple of them; empty for other types, whose repr may hold an address.
 
-    A big table is imported by many modules: what was read once is `known` by the identity of its tuple.
+    `known` holds the results for tuples by identity, since many modules import the same large table.
     """
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"{value.shape} {value.dtype}".encode() + np.ascontiguousarray(value).tobytes()
@@ -114,11 +114,11 @@ def _content(value: Any, known: dict[int, bytes]) -> bytes:
 
 
 def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleType]:
-    """What is bound, and every module of ours or the author's that it or the template imports."""
+    """The bound modules, and every module of Ludus or the author that they or the template import."""
     found = {module.__name__: module for module in bound}
     waiting = [*_imported(template, ""), *(name for part in bound for name in _imports_of(part))]
-    for name in _imported(template, ""):  # it will do so in a moment; what nobody has imported yet would be overlooked
-        with contextlib.suppress(ModuleNotFoundError):  # a name inside of a module is none
+    for name in _imported(template, ""):  # import them now, since only imported modules are found below
+        with contextlib.suppress(ModuleNotFoundError):  # the name may be an attribute of a module
             importlib.import_module(name)
     while waiting:
         name = waiting.pop()
@@ -132,7 +132,7 @@ def _closure(bound: tuple[ModuleType, ...], template: ast.AST) -> list[ModuleTyp
 
 
 def _sources_beside(bound: tuple[ModuleType, ...]) -> list[pathlib.Path]:
-    """All sources of packages, which may import their parts in ways that no statement shows."""
+    """All sources of packages, which may import submodules dynamically."""
     homes = [pathlib.Path(module.__file__ or "") for module in bound]
     return sorted(path for home in homes if home.name == "__init__.py" for path in home.parent.rglob("*.py"))
 
@@ -142,8 +142,8 @@ def _imports_of(module: ModuleType) -> list[str]:
     if path.suffix != ".py":
         return []
     package = module.__name__ if path.name == "__init__.py" else module.__name__.rpartition(".")[0]
-    # What a function of ours imports it does without until it is called: no loop holds it, and whether this process has
-    # called it must not matter.
+    # Imports inside functions of Ludus are skipped: compiled loops do not use them, and the hash must not depend on
+    # whether this process has called the function.
     ours = module.__name__.partition(".")[0] == "ludus"
     return _imported(ast.parse(path.read_text()), package, in_functions=not ours)
 
@@ -161,7 +161,7 @@ def _imported(tree: ast.AST, package: str, in_functions: bool = True) -> list[st
 
 
 def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.AST]:
-    """All statements, wherever they stand: most of a tree is expressions, in which nothing is imported."""
+    """All statements, at any depth; expressions, most of the tree, are skipped because they contain no imports."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -176,4 +176,4 @@ def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.AST]:
 
 
 Bound = Any
-"""A kernel module with a game bound; its names come into being when it runs."""
+"""A kernel module with a game bound; its attributes are defined at run time."""

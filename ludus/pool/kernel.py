@@ -1,15 +1,15 @@
 """The pool's inner loops. `binding.bind` gives every game its own copy of this module with `rules` already bound.
 
-Outputs are rows of records too: `row = rows[i]` and `row.mask` are views without reference counts, whereas a slice
-`mask[i]` of a plain array is counted, and its atomic counter would stop a second thread from helping at all.
+Outputs are records too: `row = rows[i]` and `row.mask` are views without reference counts. A slice `mask[i]` of a plain
+array has an atomic reference count, and contention on it would cancel the gain of a second thread.
 """
 
-# ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
+# ruff: noqa: F821  (`binding.instantiate` defines `rules` before this module runs)
 import numpy as np
 
+from ludus.dsl import OVER, PLAYING, kernel, rule
+from ludus.dsl.random import GOLDEN, mix, scale
 from ludus.types import Continuous
-from ludus.words import OVER, PLAYING, kernel, rule
-from ludus.words.random import GOLDEN, mix, scale
 
 SPEC = rules.SPEC
 SEATS, VIEWS = SPEC.seats, SPEC.views
@@ -20,10 +20,10 @@ LOW = np.array(SPEC.actions.low if CONTINUOUS else [0.0])
 HIGH = np.array(SPEC.actions.high if CONTINUOUS else [1.0])
 
 BLOCK = 64
-"""actions that are passed over together"""
+"""number of actions that `random_action` skips at a time"""
 
 NEAR = 2**19
-"""bytes that a core has close at hand"""
+"""assumed size in bytes of a core's private cache"""
 
 ROW = np.dtype(
     [("mask", np.uint8, (0 if CONTINUOUS else ACTIONS,)), ("reward", np.float32, (SEATS,)), ("discount", np.float32),
@@ -32,7 +32,7 @@ _SHAPE: tuple[int, ...] = ((SEATS,) if SIMULTANEOUS else ()) + ((ACTIONS,) if CO
 ACTION = np.dtype([("action", np.float64 if CONTINUOUS else np.int64, _SHAPE)], align=True)
 
 AT_ONCE = max(1, NEAR // (rules.STATE.itemsize + VIEWS * rules.OBSERVATION.itemsize))
-"""games that are played randomly side by side: what they are made of stays close"""
+"""number of games played randomly at a time, so that their states and observations stay in the cache"""
 
 init, step, observe = rules.init, rules.step, rules.observe
 if not CONTINUOUS:
@@ -46,7 +46,7 @@ if HAS_REDEAL:
 
 @rule
 def begin(states, blank, i):
-    """Put a fresh game into row i: zeros and parameters, then what `init` makes of the row's key."""
+    """Start a new game in row i: zeros and parameters, then `init` with the row's key."""
     key = states[i].key
     states[i] = blank[0]
     states[i].key = key
@@ -55,13 +55,13 @@ def begin(states, blank, i):
 
 @kernel
 def open_game(states, blank, i):
-    """A fresh game in row i, and nothing else."""
+    """Start a new game in row i without writing its observation."""
     begin(states, blank, i)
 
 
 @rule
 def show(state, rows, observations, i):
-    """Write what the players of game i see; after its end every action is as good as another."""
+    """Write what the players of game i see; once it has ended, all actions are marked legal."""
     for view in range(VIEWS):
         row = rows[i * VIEWS + view]
         seat = view if SIMULTANEOUS else np.int64(state.seat)
@@ -77,7 +77,7 @@ def show(state, rows, observations, i):
 
 @rule
 def advance_game(states, blank, actions, rows, observations, i):
-    """One game, one step: the last step is emitted, the one after it opens a new game."""
+    """One step of one game; if the game has ended, this step starts a new one."""
     state = states[i]
     row = rows[i * VIEWS]
     for seat in range(SEATS):
@@ -106,17 +106,9 @@ def advance(states, blank, actions, rows, observations, low, high):
         advance_game(states, blank, actions, rows, observations, i)
 
 
-@kernel
-def reopen(states, blank, chosen, actions, rows, observations):
-    """Open new games in the chosen rows; their status says that the old ones are over."""
-    for i in range(len(states)):
-        if chosen[i]:
-            advance_game(states, blank, actions, rows, observations, i)
-
-
 @rule
 def random_action(row, out, view, bits):
-    """Choose uniformly among what the mask allows."""
+    """Choose uniformly among the actions that the mask allows."""
     if CONTINUOUS:
         for k in range(ACTIONS):
             bits = mix(bits + GOLDEN)
@@ -126,7 +118,7 @@ def random_action(row, out, view, bits):
             else:
                 out.action[k] = value
     else:
-        # Sums of 32 bits: a processor adds up twice as many at once. Of many actions most are passed over in blocks.
+        # 32-bit sums, because SIMD adds twice as many at once. Most of many actions are skipped in blocks.
         choices = np.int32(0)
         for action in range(ACTIONS):
             choices = np.int32(choices + np.int32(row.mask[action]))
@@ -140,7 +132,7 @@ def random_action(row, out, view, bits):
                 break
             skip -= inside
             start += BLOCK
-        # Counting instead of stopping at the chosen one: a branch nobody can predict costs more than a short loop.
+        # Count instead of stopping at the chosen action: an unpredictable branch costs more than a short loop.
         chosen = start
         passed = 0
         for action in range(start, min(start + BLOCK, ACTIONS)):
@@ -154,9 +146,9 @@ def random_action(row, out, view, bits):
 
 @kernel
 def play_randomly(states, blank, actions, rows, observations, low, high, steps, seed, start):
-    """`steps` steps of random legal play; the dice are not the games' own and do not depend on the thread count.
+    """`steps` steps of random legal play; actions use their own random stream, independent of the thread count.
 
-    Returns how many of these steps were decisions: opening a new game is a step, but nobody decided it.
+    Returns the number of decisions: starting a new game is a step but not a decision.
     """
     decisions = 0
     for together in range(low, high, AT_ONCE):
@@ -194,7 +186,7 @@ def first_illegal(states, actions, rows):
 
 @kernel
 def fork(states, sources, keys, out, seat):
-    """Copy games and give each new randomness; with a seat, also resample what that seat cannot see."""
+    """Copy games and give each a new random key; with a seat, also resample what that seat cannot see."""
     for i in range(len(sources)):
         out[i] = states[sources[i]]
         out[i].key = keys[i]
@@ -204,7 +196,7 @@ def fork(states, sources, keys, out, seat):
 
 @kernel
 def see(states, rows, observations, low, high):
-    """Write what is seen of games low .. high-1 without moving them."""
+    """Write the observations of games low .. high-1 without stepping them."""
     for i in range(low, high):
         show(states[i], rows, observations, i)
 

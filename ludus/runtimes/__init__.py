@@ -1,80 +1,100 @@
-"""Ways of moving experience: each a source that plays with the parameters last published.
+"""Ways to run the workers of a training run: in this thread, in threads, in processes, or on the ranks of MPI.
 
-`single` plays here, `threads` on all cores of this process, `processes` in workers of their own, `mpi` on machines.
+A runtime is a module of this folder, found by its name, with two functions:
+
+    count_workers(algorithm, wanted) -> int     workers of a run, where `wanted` is 0 if the runtime may choose
+    open_source(job) -> Source                  the experience of the workers
+
+and, optionally, LONGEST_CHUNK, the most decisions that a worker should make in one unit, and the context manager
+`session(algorithm)`, for runtimes that are started as several processes. Others add a runtime in the
+folder `ludus_runtimes`, or through the entry-point group `ludus.runtimes`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import pkgutil
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, TypeVar
 
-from ludus.algorithms.tabular import Tabular
-from ludus.pool import available_cores
-from ludus.runtimes.job import Job
+from ludus import discovery
+from ludus.algorithms.protocol import Algorithm, Groups
+from ludus.runtimes.transport.job import Job
 from ludus.types import Array, LudusError
 
-NAMES = ("single", "local", "threads", "processes", "mpi")
-State = dict[str, dict[str, Array]]
+GROUP = "ludus.runtimes"
+E = TypeVar("E")
 
 
-class Source(Protocol):
+class Source(Protocol[E]):
     """Experience without end, made with the newest parameters."""
 
-    def __iter__(self) -> Iterator[Any]: ...
-    def publish(self, params: Any, version: int) -> None: ...
-    def state(self) -> State:
-        """All that is needed to go on exactly, by worker: groups of arrays for a checkpoint."""
+    job: Job
+    """of all workers of the run, also those of other processes"""
+
+    def __iter__(self) -> Iterator[list[E]]:
+        """Rounds: one unit of every worker that could make one."""
+        ...
+
+    def publish(self, params: Any, version: int) -> None:
+        """Parameters for the rounds to come."""
+        ...
+
+    def state(self) -> Groups:
+        """All that is needed to continue exactly, by worker: groups of arrays for a checkpoint."""
         ...
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None: ...
+
+    def agree(self, *wishes: bool) -> tuple[bool, ...]:
+        """For each wish, whether any process of the run has it; all processes call this at the same time."""
+        ...
+
     def close(self) -> None: ...
 
 
-def open_source(name: str, job: Job) -> Source:
-    """The source of this name."""
-    if name not in NAMES:
-        raise LudusError(f'unknown runtime "{name}"; known are {", ".join(NAMES)}')
-    if job.algorithm.DEEP:
-        acting: Source = importlib.import_module("ludus.runtimes.acting").open_source(name, job)
-        return acting
-    if not isinstance(job.algorithm, Tabular):
-        from ludus.runtimes.planner import Planner
+def names() -> list[str]:
+    """The names of all runtimes."""
+    return sorted({*_bundled(), *discovery.names(GROUP, None)})
 
-        return Planner(job)
-    check_mergeable(job.algorithm, job.workers)
-    home = "single" if name == "local" else name
-    source: Source = importlib.import_module(f"ludus.runtimes.{home}").open_source(job)
+
+def load(name: str) -> ModuleType:
+    """The module of a runtime."""
+    if name in _bundled():
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in names():
+        raise LudusError(f'unknown runtime "{name}"; known are {", ".join(names())}')
+    return discovery.load(GROUP, None, name)
+
+
+def open_source(name: str, job: Job) -> Source[Any]:
+    """The source of this name."""
+    source: Source[Any] = load(name).open_source(job)
     return source
 
 
-def count_workers(run: Any) -> int:
-    """How many workers a run has: as many as wanted, or, with 0, as there is room for."""
-    name, mode, wanted = run.runtime, run.mode, run.workers
-    if run.settings.DEEP:
-        return wanted or 1  # one actor keeps a learner busy; more of them pay where games are slow
-    workers = _count_workers(name, mode, wanted)
-    check_mergeable(run.settings, workers)
-    return workers
+def count_workers(name: str, algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+    """Workers of a run: as many as wanted, or if that is 0, as the runtime and the algorithm make use of."""
+    return int(load(name).count_workers(algorithm, wanted))
 
 
-def _count_workers(name: str, mode: str, wanted: int) -> int:
-    if name in ("threads", "processes"):
-        return wanted or available_cores()
-    ranks = importlib.import_module("ludus.runtimes.mpi").ranks() if name == "mpi" else 1
-    workers = max(ranks - (mode == "server"), 1)
-    if wanted not in (0, workers):
-        where = "mpiexec -n says how many" if name == "mpi" else "take --runtime threads or processes for more"
-        raise LudusError(f"--runtime {name} has {workers} worker{'s' * (workers > 1)} here, not {wanted}; {where}")
-    return workers
+def longest_chunk(name: str) -> int:
+    """The most decisions that a worker should make in one unit."""
+    return int(getattr(load(name), "LONGEST_CHUNK", 2**62))
 
 
-def check_mergeable(algorithm: Any, workers: int) -> None:
-    """A sentence where several workers would each learn what cannot be brought together."""
-    if workers > 1 and not algorithm.mergeable:
-        raise LudusError(
-            f"{algorithm.method} keeps a model beside its table that cannot be merged: run it with --runtime single"
-        )
+@contextlib.contextmanager
+def session(name: str, algorithm: Algorithm[Any, Any, Any]) -> Iterator[str]:
+    """The part of this process in a run: keeper, learner (beside the keeper) or done (it has worked for the keeper)."""
+    opened = getattr(load(name), "session", None)
+    with opened(algorithm) if opened else contextlib.nullcontext("keeper") as part:
+        yield part
 
 
-__all__ = ["NAMES", "Job", "Source", "State", "check_mergeable", "count_workers", "open_source"]
+def _bundled() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
+
+
+__all__ = ["Job", "Source", "count_workers", "load", "longest_chunk", "names", "open_source", "session"]

@@ -8,70 +8,83 @@ that have changed. `age` of a run is how many updates a batch was behind. Games 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ludus import schedules
 from ludus.agents.table import ANY_LEGAL, ILLEGAL, Table, highest, improve, slot_of
-from ludus.algorithms.tabular import HERE, part
-from ludus.algorithms.tabular.worker import rules_of
+from ludus.algorithms import schedules
+from ludus.algorithms.protocol import Algorithm
+from ludus.algorithms.tabular import HERE, Tabular, part
+from ludus.algorithms.tabular.checkpoints import Replica, rates
+from ludus.algorithms.tabular.worker import Worker, compiling_alone, rules_of
+from ludus.dsl import kernel, rule
+from ludus.dsl.rows import new_rows
 from ludus.pool import binding
-from ludus.runtimes import recording
-from ludus.runtimes.job import Job
-from ludus.runtimes.mpi_mail import Letter, Mail
-from ludus.runtimes.shared import compiling_alone
+from ludus.runtimes import mpi
+from ludus.runtimes.transport import recorder
+from ludus.runtimes.transport.job import Job
+from ludus.runtimes.transport.mail import Letter, Mail
 from ludus.types import Array, LudusError
-from ludus.words import kernel, rule
-from ludus.words.rows import new_rows
 
 UNDERWAY = 2
 """batches that a player sends ahead before it waits for an answer: one is learned from while another is played"""
 
 
-class Served(NamedTuple):
-    """A batch that the learner's table takes in."""
+def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+    """One on every rank but the first."""
+    workers = mpi.ranks() - 1
+    if wanted not in (0, workers):
+        raise LudusError(f"--runtime mpi_server has {workers} workers here, not {wanted}; mpiexec -n says how many")
+    check_servable(algorithm, workers)
+    return workers
 
-    apply: Callable[[Table], None]
-    tallies: list[Array]
-    version: int
 
-    def settle(self, table: Table) -> None:
-        self.apply(table)
+session = mpi.session
+LONGEST_CHUNK = mpi.LONGEST_CHUNK
+
+
+def open_source(job: Job) -> Server:
+    mail = mpi.post_office()
+    if mail.me != 0:
+        raise LudusError(f"rank {mail.me} cannot train: rank 0 does, and the others serve it")
+    return Server(job, mail)
 
 
 class Server:
     """A source of batches, in the order of their arrival."""
 
     def __init__(self, job: Job, mail: Mail) -> None:
-        check_servable(job, len(mail.others))
+        self.algorithm = check_servable(job.algorithm, len(mail.others))
         self.job, self.mail = replace(job, workers=len(mail.others)), mail
-        self.rate = schedules.parse(job.algorithm.learning_rate)
+        self.rate = schedules.parse(self.algorithm.learning_rate)
         self.turn, self.version = 0, 0
         self.sent, self.times = dict.fromkeys(mail.others, -1), dict.fromkeys(mail.others, 0)
         self.stamps = np.zeros(0, np.int64)
         self.table: Table | None = None
         self.served: list[int] = []
         for other in mail.others:
-            mail.send(other, {"ask": "job", "job": self.job.to_json(), "number": other})
+            mail.send(other, {"ask": "job", "job": self.job.to_json(), "number": other, "runtime": "mpi_server"})
 
-    def __iter__(self) -> Iterator[Served]:
+    def __iter__(self) -> Iterator[list[Replica]]:
         while True:
             letter = self.mail.wait()
             assert letter is not None
             if letter.words["say"] == "error":
                 raise LudusError(letter.words["error"])
-            yield self._served(letter)
+            yield [self._replica(letter)]
 
-    def _served(self, letter: Letter) -> Served:
-        def apply(table: Table) -> None:
-            self._learn(table, letter)
-            self.times[letter.sender] = letter.words["time"]
-            self.served.append(letter.sender)
-
-        return Served(apply, [letter.arrays["tally"]], min(letter.words["version"], self.version))
+    def _replica(self, letter: Letter) -> Replica:
+        """The learner's own table, which has learned from a batch."""
+        assert self.table is not None, "publish a table before the first batch"
+        self._learn(self.table, letter)
+        self.times[letter.sender] = letter.words["time"]
+        self.served.append(letter.sender)
+        steps = float(self.job.rows * sum(self.times.values()))
+        notes = rates(self.job.algorithm, steps)
+        return Replica(self.table, letter.arrays["tally"], min(letter.words["version"], self.version), notes)
 
     def _learn(self, table: Table, letter: Letter) -> None:
         self.turn += 1
@@ -82,7 +95,7 @@ class Server:
         announce(*table.arrays(), self.stamps, self.turn, batch["new"], batch["legal"], table.hashed)
         learned = learn(
             *table.arrays(), self.stamps, self.turn, batch["position"], batch["next"], batch["follows"],
-            batch["action"], batch["reward"], batch["sign"], self.job.algorithm.discount, rate, table.hashed,
+            batch["action"], batch["reward"], batch["sign"], self.algorithm.discount, rate, table.hashed,
         )  # fmt: skip
         if learned < len(batch["position"]):
             raise LudusError(
@@ -121,33 +134,47 @@ class Server:
             self.times[other] = int(state.get(f"worker_{other - 1}", {"time": np.array([latest])})["time"][0])
             self.mail.send(other, {"ask": "time", "time": self.times[other]})
 
+    def agree(self, *wishes: bool) -> tuple[bool, ...]:
+        return wishes
+
     def close(self) -> None:
         if not self.mail.failed:
             for other in self.mail.others:
                 self.mail.send(other, {"ask": "end"})
 
 
-def check_servable(job: Job, players: int) -> None:
-    """Only what is judged by its reward and the best next value can be learned far from where it was played."""
-    algorithm = job.algorithm
+def new_rank(job: Job, number: int, mail: Mail) -> Player:
+    """What a rank other than 0 does."""
+    return Player(job, number, mail)
+
+
+def check_servable(algorithm: Any, players: int) -> Tabular:
+    """The algorithm, if rank 0 can learn by it alone.
+
+    Only what is learned from a reward and the best next value can be learned far from where it was played.
+    """
     if players < 1:
-        raise LudusError("--mode server needs somebody to play for rank 0: start it with mpiexec -n 2, or more")
-    if (algorithm.method, algorithm.form) != ("q_learning", "compiled") or algorithm.extra:
+        raise LudusError("--runtime mpi_server needs workers for rank 0: start it with mpiexec -n 2, or more")
+    served = isinstance(algorithm, Tabular) and (algorithm.method, algorithm.form) == ("q_learning", "compiled")
+    if not served or algorithm.extra:
         raise LudusError(
-            f"--mode server learns by q_learning, compiled, with a policy that keeps no counts; not by "
-            f"{algorithm.method} ({algorithm.form}, {algorithm.policy}): use --mode reduce"
+            f"--runtime mpi_server learns by q_learning, compiled, with a policy that keeps no counts; not by "
+            f"{algorithm.method}: use --runtime mpi"
         )
+    return algorithm
 
 
 class Player:
     """Another rank: it plays with the newest table it has, and sends what happened."""
 
     def __init__(self, job: Job, number: int, mail: Mail) -> None:
-        self.job, self.mail = job, mail
-        self.worker = job.worker(number - 1)
+        self.job, self.mail, self.algorithm = job, mail, check_servable(job.algorithm, 1)
+        worker = job.worker(number - 1)
+        assert isinstance(worker, Worker)
+        self.worker = worker
         self.worker.kernel = recording_kernel(self.worker)
         most = job.rows * self.worker.kernel.DESKS * job.steps
-        self.worker.memory = new_rows(most + 1, recording.RECORD)
+        self.worker.memory = new_rows(most + 1, recorder.RECORD)
         self.table: Table | None = None
         self.version, self.underway, self.announced = 0, 0, 0
 
@@ -158,8 +185,8 @@ class Player:
         """Play a chunk, and send it."""
         assert self.table is not None
         self.worker.memory["count"][0] = 0
-        with compiling_alone(self.worker):
-            tally = self.worker.work(self.table, self.job.steps)
+        with compiling_alone(self.worker.kernel.CACHE / "complete"):
+            tally = self.worker.learn(self.table, self.job.steps)
         words = {"say": "batch", "version": self.version, "time": self.worker.time}
         self.mail.send(0, words, {**self._batch(self.table), "tally": tally})
         self.underway += 1
@@ -182,7 +209,7 @@ class Player:
             return
         words, keys = letter.words, letter.arrays["keys"]
         if self.table is None:
-            self.table = Table(words["count"], words["actions"], self.job.algorithm.extra)
+            self.table = Table(words["count"], words["actions"], self.algorithm.extra)
         while self.table.hashed and len(self.table) + len(keys) > len(self.table.rows):
             self.table.grow()
         take_over(*self.table.arrays(), keys, letter.arrays["rows"].view(self.table.rows.dtype), self.table.hashed)
@@ -198,7 +225,7 @@ def recording_kernel(worker: Any) -> Any:
     plain = re.sub(binding.NOT_FOR_FILES, "_", worker.pool.name)[:60]
     return binding.instantiate(
         HERE / "kernel.py", f"ludus_tabular_recording_{policy}_{plain}",
-        rules=rules_of(worker.pool, worker.native), method=recording, policy=part("policy", policy),
+        rules=rules_of(worker.pool, worker.native), method=recorder, policy=part("policy", policy),
     )  # fmt: skip
 
 

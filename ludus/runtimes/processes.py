@@ -1,11 +1,12 @@
-"""A worker for each core, in processes: what threads do, for games that are stepped in Python and hold its lock.
+"""Workers in processes of their own: for games that are stepped in Python and hold its lock.
 
-Every worker learns into a copy of the table in memory that it shares with this process, and the copies are merged. A
-worker that dies loses its unfinished chunk and nothing else: another takes its number.
+Parameters and experience travel through memory that the processes share. A worker that dies loses its unfinished unit
+and nothing else: another takes its number.
 """
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import os
@@ -13,77 +14,153 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from multiprocessing import Pipe
-from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.agents.table import Table
-from ludus.algorithms.tabular import Learned
-from ludus.runtimes.job import Job
-from ludus.runtimes.process_worker import LONGEST, Message
-from ludus.runtimes.shared import Facts, Segment, table_arrays, table_over
+from ludus.algorithms.protocol import Algorithm, Arrays
+from ludus.pool import available_cores
+from ludus.runtimes.transport import codec
+from ludus.runtimes.transport.child import LONGEST, Message
+from ludus.runtimes.transport.job import Job
+from ludus.runtimes.transport.memory import Facts, Segment
+from ludus.runtimes.transport.rounds import Rounds
 from ludus.types import Array, LudusError
 
 MOST_DEATHS = 3
-"""of one worker, in a row, without a finished chunk between them"""
+"""of one worker, in a row, without a finished unit between them"""
 PATIENCE = 5.0
-"""seconds for a process that is ending to be gone"""
+"""seconds that a process may take to end"""
 LAST_WORDS = 4000
-"""bytes of a worker's stderr that are kept to explain its death"""
+"""bytes of a worker's output that are kept to explain its death"""
+
+
+def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+    return algorithm.count_workers(wanted, available_cores())
+
+
+def open_source(job: Job) -> Processes:
+    return Processes(job)
+
+
+class Parcel(NamedTuple):
+    """Parameters in shared memory: in which segment, and how to read them."""
+
+    segment: int
+    facts: Facts
+    form: codec.Form
+
+
+class Processes(Rounds[Any]):
+    """Rounds whose workers are processes."""
+
+    def __init__(self, job: Job) -> None:
+        if os.name != "posix":
+            raise LudusError("the processes runtime needs Linux or macOS; use --runtime threads")
+        ahead = job.algorithm.overlap
+        # A worker may still read the parameters of the round before while newer ones are written.
+        self.published, self.turn = [Segment() for _ in range(1 + ahead)], 0
+        numbers = range(job.first, job.first + job.workers)
+        self.helpers = [Helper(job, number, self.published, ahead) for number in numbers]
+        super().__init__(job, self.helpers, ahead, self._pack)
+
+    def _pack(self, params: Any) -> Parcel:
+        self.turn = (self.turn + 1) % len(self.published)
+        form, arrays = codec.encode(params)
+        return Parcel(self.turn, self.published[self.turn].put(arrays), form)
+
+    def close(self) -> None:
+        super().close()
+        for segment in self.published:
+            segment.close()
 
 
 class Helper:
-    """A worker in another process, as it is seen from here."""
+    """A worker in another process, as seen from this one."""
 
-    def __init__(self, job: Job, number: int, merged: Segment) -> None:
-        self.job, self.number, self.merged = job, number, merged
+    def __init__(self, job: Job, number: int, published: list[Segment], ahead: bool) -> None:
+        self.job, self.number, self.published, self.ahead = job, number, published, ahead
         self.restarts, self.deaths, self.time = 0, 0, 0
+        self.orders = collections.deque[Message]()
+        self.after: Arrays | None = None
+        """the state after the unit that was taken last, if the worker has gone on since"""
         self.start()
 
     def start(self) -> None:
-        """Open a process, and tell it what it is."""
-        self.segment, self.mapping = Segment(), Facts()
-        self.owes, self.last_words = False, b""
+        """Open a process and tell it its job."""
+        self.returned, self.last_words = [Segment() for _ in range(1 + self.ahead)], b""
         self.connection, theirs = Pipe()
-        descriptors = (theirs.fileno(), self.merged.descriptor, self.segment.descriptor)
-        command = [sys.executable, "-P", "-m", "ludus.runtimes.process_worker"]
-        command += map(str, (os.getpid(), *descriptors))
-        # The worker finds the modules that are found here, and no others.
+        shared = [segment.descriptor for segment in (*self.published, *self.returned)]
+        command = [sys.executable, "-P", "-m", "ludus.runtimes.transport.child"]
+        command += map(str, (os.getpid(), theirs.fileno(), *shared))
+        # The worker finds the modules that are found here, and no others. It acts on the CPU: the GPU is the learner's.
         path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
         # A group of its own, so that ^C in the terminal reaches this process alone, which then decides.
         self.process = subprocess.Popen(
-            command, pass_fds=descriptors, process_group=0, env={**os.environ, "PYTHONPATH": path}, bufsize=0,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command, pass_fds=(theirs.fileno(), *shared), process_group=0, bufsize=0, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )  # fmt: skip
         theirs.close()
-        self.ear = threading.Thread(target=self._overhear, daemon=True)
-        self.ear.start()
-        self._send({"job": self.job.to_json(), "number": self.number, "restarts": self.restarts, "time": self.time})
+        self.reader = threading.Thread(target=self._read_output, daemon=True)
+        self.reader.start()
+        place = {"number": self.number, "restarts": self.restarts, "time": self.time, "ahead": self.ahead}
+        self._send({"job": self.job.to_json(), **place})
 
-    def ask(self, what: str, **more: Any) -> None:
-        """Give an order; a worker that is gone is noticed when it does not answer."""
-        self._send({"ask": what, "mapping": self.mapping, **more})
-        self.mapping, self.owes = [], self.owes or what == "work"
+    def begin(self, parcel: Parcel, version: int) -> None:
+        order = {"ask": "work", "version": version, **parcel._asdict()}
+        self.orders.append(order)
+        self._send(order)
 
     def _send(self, message: Message) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # that the worker is gone is noticed when it does not answer
             self.connection.send_bytes(json.dumps(message).encode())
 
-    def hear(self) -> Message | None:
-        """What it says; None if it is dead."""
-        try:
-            message: Message = json.loads(self.connection.recv_bytes(LONGEST))
-        except (EOFError, OSError):
-            return None
-        if message["ask"] == "work":
-            self.owes, self.deaths, self.time = False, 0, message["time"]
-        return message
+    def take(self) -> Any:
+        """The next unit; None if it is lost with its worker. Workers that are ahead make it again."""
+        while (answer := self._answer("work")) is None:
+            self._replace()
+            if not self.ahead:
+                self.orders.popleft()
+                return None
+        self.orders.popleft()
+        self.deaths, self.time = 0, answer["time"]
+        arrays = self.returned[answer["segment"]].get(answer["facts"])
+        if self.ahead:  # the worker goes on while these are used
+            arrays = {name: array.copy() for name, array in arrays.items()}
+        unit, self.after = codec.decode(answer["form"], arrays)
+        return unit
 
-    def _overhear(self) -> None:
-        """Pass on what the worker prints, and remember the end of it."""
+    def _answer(self, what: str) -> Message | None:
+        """The next answer to a question; None if the worker is dead."""
+        while True:
+            try:
+                message: Message = json.loads(self.connection.recv_bytes(LONGEST))
+            except (EOFError, OSError):
+                return None
+            if message["ask"] == "error":
+                raise LudusError(message["error"])
+            if message["ask"] == what:
+                return message
+
+    def _replace(self) -> None:
+        """Start another worker with the number of one that died, unless that would not help."""
+        self.deaths, self.restarts = self.deaths + 1, self.restarts + 1
+        story = f"worker {self.number} {self.epitaph()}"
+        self.stop()
+        if self.deaths >= MOST_DEATHS:
+            last = [f"{story}, {self.deaths} times in a row; the end of what it printed:", *self.last_lines(8)]
+            raise LudusError("\n".join(last))
+        print(f"ludus: {story}; its unfinished unit is lost, and another takes its place", file=sys.stderr)
+        self.time += 0 if self.ahead else self.job.steps  # schedules go on as if the lost unit had been made
+        self.start()
+        for order in list(self.orders)[0 if self.ahead else 1 :]:
+            self._send(order)
+
+    def _read_output(self) -> None:
+        """Pass on what the worker prints, and keep the end of it."""
         assert self.process.stdout
         with contextlib.suppress(OSError, ValueError):
             while heard := self.process.stdout.read(LAST_WORDS):
@@ -96,8 +173,8 @@ class Helper:
         try:
             code = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            return "says nothing sensible any more"
-        self.ear.join(PATIENCE)
+            return "sends messages that cannot be read"
+        self.reader.join(PATIENCE)
         with contextlib.suppress(ValueError):
             return f"was ended by {signal.Signals(-code).name}"
         return f"ended with code {code}" + "".join(f" ({line})" for line in self.last_lines(1))
@@ -106,119 +183,33 @@ class Helper:
         """The end of what it printed."""
         return [line for line in self.last_words.decode(errors="replace").split("\n") if line.strip()][-count:]
 
+    def state(self) -> Arrays:
+        """The state of a worker that has died since its last unit is the time alone: its games are opened anew."""
+        if self.after is not None:
+            return self.after
+        self._send({"ask": "state"})
+        if (answer := self._answer("state")) is None:
+            return {"time": np.array([self.time], np.int64)}
+        arrays = self.returned[0].get(answer["facts"])
+        return {name: array.copy() for name, array in arrays.items()}
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self.time, self.after = int(state["time"][0]), None
+        self._send({"ask": "restore", "facts": self.returned[0].put(state)})
+        if self._answer("restore") is None:
+            self._replace()
+            self.restore(state)
+
     def stop(self) -> None:
-        """End the process, whatever it does, and give back all that was held for it."""
+        """End the process and free all that was held for it."""
         self.connection.close()
         self.process.kill()
         self.process.wait()
-        self.ear.join(PATIENCE)
+        self.reader.join(PATIENCE)
         if self.process.stdout:
             self.process.stdout.close()
-        self.segment.close()
-
-
-class Processes:
-    """A source of tables that learned side by side, each in a process."""
-
-    def __init__(self, job: Job) -> None:
-        if os.name != "posix":
-            raise LudusError("the processes runtime needs Linux or macOS; use --runtime threads")
-        self.job, self.version = job, 0
-        self.table: Table | None = None
-        self.failure: LudusError | None = None
-        self.merged, self.facts = Segment(), Facts()
-        self.helpers = [Helper(job, number, self.merged) for number in range(job.workers)]
-        self.taught: list[Helper] = []
-        self.mappings: list[Array] = []
-
-    def __iter__(self) -> Iterator[Learned]:
-        while True:
-            learned = self._round()
-            if learned.tables:
-                yield learned
-            if self.failure:
-                raise self.failure
-
-    def _round(self) -> Learned:
-        assert self.table is not None, "publish a table before the workers begin"
-        count, actions = self.table.count, self.table.actions
-        for helper in self.helpers:
-            if not helper.owes:
-                helper.ask("work", steps=self.job.steps, table=self.facts, count=count, actions=actions)
-        answers = self._collect("work", list(self.helpers))
-        self.taught, self.mappings = list(answers), []
-        tables = [table_over(self.table, helper.segment.get(said["table"])) for helper, said in answers.items()]
-        tallies = [np.array(said["tally"]) for said in answers.values()]
-        return Learned(tables, tallies, self.version, self.mappings)
-
-    def _collect(self, what: str, helpers: list[Helper]) -> dict[Helper, Message]:
-        """The answers of all who live to give one, in the order of their numbers."""
-        waiting = {helper.connection: helper for helper in helpers}
-        answers: dict[Helper, Message] = {}
-        while waiting:
-            for connection in wait(list(waiting)):
-                helper = waiting[connection]  # type: ignore[index]
-                said = helper.hear()
-                if said is None or said["ask"] == "error":
-                    self._replace(helper, said)
-                elif said["ask"] == what:
-                    answers[helper] = said
-                else:
-                    continue  # the answer to a question that was broken off
-                del waiting[connection]  # type: ignore[arg-type]
-        return {helper: answers[helper] for helper in helpers if helper in answers}
-
-    def _replace(self, helper: Helper, said: Message | None) -> None:
-        """Another worker takes the number of one that died, unless that would not help."""
-        helper.deaths, helper.restarts = helper.deaths + 1, helper.restarts + 1
-        story = f"worker {helper.number} {helper.epitaph()}"
-        helper.stop()
-        if said is None and helper.deaths < MOST_DEATHS:
-            print(f"ludus: {story}; its unfinished chunk is lost, and another takes its place", file=sys.stderr)
-            helper.time = max(other.time for other in self.helpers)
-            helper.start()
-            return
-        self.helpers.remove(helper)
-        last = [f"{story}, {helper.deaths} times in a row; the end of what it printed:", *helper.last_lines(8)]
-        self.failure = LudusError("\n".join(last) if said is None else said["error"])
-
-    def publish(self, params: Table, version: int) -> None:
-        for helper in self.helpers:
-            if helper.owes:  # a round was broken off, and this worker began with a table that is no more
-                helper.stop()
-                helper.start()
-        self.table, self.version = params, version
-        self.facts = self.merged.put(table_arrays(params))
-        for helper, mapping in zip(self.taught, self.mappings, strict=False):
-            if params.hashed:
-                helper.mapping = helper.segment.put({"mapping": mapping})
-        self.taught = []
-
-    def state(self) -> dict[str, dict[str, Array]]:
-        """Of every worker that is not in the middle of a chunk; where one is missing, its games are opened anew."""
-        idle = [helper for helper in self.helpers if not helper.owes]
-        for helper in idle:
-            helper.ask("state")
-        answers = self._collect("state", idle)
-        return {
-            f"worker_{helper.number}": {name: array.copy() for name, array in helper.segment.get(said["state"]).items()}
-            for helper, said in answers.items()
-        }
-
-    def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
-        latest = max(int(parts["time"][0]) for parts in state.values())
-        for helper in self.helpers:
-            helper.time, helper.mapping = latest, []
-            helper.ask("restore", time=latest, state=helper.segment.put(state.get(f"worker_{helper.number}", {})))
-        self._collect("restore", list(self.helpers))
-        if self.failure:
-            raise self.failure
+        for segment in self.returned:
+            segment.close()
 
     def close(self) -> None:
-        while self.helpers:
-            self.helpers.pop().stop()
-        self.merged.close()
-
-
-def open_source(job: Job) -> Processes:
-    return Processes(job)
+        self.stop()

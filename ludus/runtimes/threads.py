@@ -1,64 +1,64 @@
-"""A worker for each core, in threads: every one learns into a copy of the table, and the copies are merged.
+"""Workers in threads of this process: for games and networks whose compiled code releases Python's lock.
 
-Sharing one hot table between threads gains nothing: its cache lines would travel to and fro with every update.
+Workers that learn tables learn into copies: sharing one table would move its cache lines between cores all the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import collections
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from ludus.agents.table import Table
-from ludus.algorithms.tabular import Learned
-from ludus.runtimes.job import Job
-from ludus.runtimes.single import check_workers
-from ludus.types import Array
+from ludus.algorithms.protocol import Algorithm, Arrays, Worker
+from ludus.pool import available_cores
+from ludus.runtimes.transport.job import Job
+from ludus.runtimes.transport.rounds import Rounds
+from ludus.types import Array, LudusError
 
 
-class Threads:
-    """A source of tables that learned side by side."""
+def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+    return algorithm.count_workers(wanted, available_cores())
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.workers = [job.worker(number) for number in range(job.workers)]
-        self.replicas: list[Table] = []
-        self.mappings: list[Array] = []
-        self.version = 0
-        self.executor = ThreadPoolExecutor(job.workers, thread_name_prefix="ludus-learner")
 
-    def __iter__(self) -> Iterator[Learned]:
-        while True:
-            parts = [self.executor.submit(self._work, number) for number in range(self.job.workers)]
-            tallies = [part.result() for part in parts]
-            self.mappings = []
-            yield Learned(self.replicas, tallies, self.version, self.mappings)
+def open_source(job: Job) -> Rounds[Any]:
+    ahead = job.algorithm.overlap
+    lanes = [Thread(job.worker(number), number, ahead) for number in range(job.first, job.first + job.workers)]
+    return Rounds(job, lanes, ahead)
 
-    def _work(self, number: int) -> Any:
-        return self.workers[number].work(self.replicas[number], self.job.steps)
 
-    def publish(self, params: Table, version: int) -> None:
-        if not self.replicas:
-            self.replicas = [params.copy() for _ in self.workers]
-        for worker, mapping in zip(self.workers, self.mappings, strict=False):
-            worker.remap(mapping)
-        for replica in self.replicas:
-            replica.take(params)
-        self.version = version
+class Thread:
+    """A worker with a thread of its own."""
 
-    def state(self) -> dict[str, dict[str, Array]]:
-        return {f"worker_{number}": worker.state() for number, worker in enumerate(self.workers)}
+    def __init__(self, worker: Worker[Any], number: int, ahead: bool) -> None:
+        self.worker, self.number, self.ahead = worker, number, ahead
+        self.executor = ThreadPoolExecutor(1, thread_name_prefix=f"ludus-worker-{number}")
+        self.orders = collections.deque[Future[tuple[Any, Arrays | None]]]()
+        self.after: Arrays | None = None
+        """the state after the unit that was taken last, if the worker has gone on since"""
 
-    def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
-        check_workers(state, len(self.workers))
-        for number, worker in enumerate(self.workers):
-            worker.restore(state[f"worker_{number}"])
+    def begin(self, parcel: Any, version: int) -> None:
+        self.orders.append(self.executor.submit(self._work, parcel, version))
+
+    def _work(self, params: Any, version: int) -> tuple[Any, Arrays | None]:
+        self.worker.publish(params, version)
+        return self.worker.work(), self.worker.state() if self.ahead else None
+
+    def take(self) -> Any:
+        try:
+            unit, self.after = self.orders.popleft().result()
+        except LudusError as error:
+            raise LudusError(f"worker {self.number} stopped: {error}") from error
+        except Exception as error:
+            raise LudusError(f"worker {self.number} stopped: {type(error).__name__}: {error}") from error
+        return unit
+
+    def state(self) -> Arrays:
+        return self.worker.state() if self.after is None else self.after
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        self.worker.restore(state)
 
     def close(self) -> None:
-        self.executor.shutdown()
-        for worker in self.workers:
-            worker.close()
-
-
-def open_source(job: Job) -> Threads:
-    return Threads(job)
+        self.executor.shutdown(cancel_futures=True)
+        self.worker.close()

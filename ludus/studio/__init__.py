@@ -1,6 +1,6 @@
-"""The studio: a page in the browser where games are watched and played, agents trained, compared and kept.
+"""The studio: a web application to watch and play games, and to train, compare and store agents.
 
-`Studio` is what one server holds; `app.py` is its web, `trainers.py` starts runs, which live on without it.
+`Studio` is the state of one server, `app.py` its web application; `trainers.py` starts runs as processes of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Studio:
-    """All that the routes of one server share; each part is made when it is first asked for."""
+    """The state that the routes of one server share; each part is created on first use."""
 
     def __init__(self, out: Path) -> None:
         self.out, self.version, self.boot = out, __version__, secrets.token_hex(8)
@@ -62,12 +62,12 @@ class Studio:
         return Rooms(self.out, self.shelf)
 
     def warm(self) -> None:
-        """Fetch what the first page will ask for, so that it does not wait."""
+        """Load what the first page requests, so that it opens quickly."""
         self.shelf.games()
         self.runs_feed.summaries()
 
     def close(self) -> None:
-        """End what lives in this process; trainers go on."""
+        """Close the parts that run in this process; trainers continue."""
         made = vars(self)
         for name in ("runs_feed", "jobs", "rooms"):
             if name in made:

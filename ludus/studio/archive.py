@@ -1,4 +1,4 @@
-"""Replays that are kept: listed by their first line, played again to be shown."""
+"""Saved replays: listed by their header line, replayed to draw them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from ludus import replays
+from ludus.evaluation import replays
 from ludus.studio import Studio, wire
 from ludus.studio.refusal import Refusal, unknown
 
@@ -19,7 +19,7 @@ MOST_FRAMES = 20_000
 
 
 def found(out: Path) -> dict[str, Path]:
-    """Every replay by its name: those kept in the studio, and those that lie with runs."""
+    """All replays by name: those saved in the studio, and those in the folders of runs."""
     places = [out / FOLDER, *sorted(out.glob(f"[!.]*/{FOLDER}"))] if out.is_dir() else []
     named: dict[str, Path] = {}
     for place in places:
@@ -39,7 +39,7 @@ def path_of(out: Path, name: str) -> Path:
 
 
 def listed(out: Path) -> list[dict[str, Any]]:
-    """What each says of itself, the newest first; one that cannot be read says so."""
+    """The headers of all replays, newest first; unreadable ones have the ending "damaged"."""
     facts = [_facts(name, path, path.stat().st_mtime_ns) for name, path in found(out).items()]
     return sorted((one for one in facts if one), key=lambda one: one["created"], reverse=True)
 
@@ -58,7 +58,7 @@ def _facts(name: str, path: Path, stamp: int) -> dict[str, Any]:
 
 
 def details(out: Path, name: str) -> dict[str, Any]:
-    """A replay with its moves by name and the size of its pictures."""
+    """A replay with the names of its moves and the size of its pictures."""
     path = path_of(out, name)
     replay = replays.load(path)
     facts = _facts(name, path, path.stat().st_mtime_ns)
@@ -66,10 +66,10 @@ def details(out: Path, name: str) -> dict[str, Any]:
 
 
 def frames(out: Path, name: str) -> bytes:
-    """All its pictures: how many, then for each its length and its message."""
+    """All pictures of a replay: their number, then the length and the encoded frame of each."""
     replay = replays.load(path_of(out, name))
     if len(replay.actions) >= MOST_FRAMES:
-        raise Refusal(f"the game has {len(replay.actions):,} steps, too many to send; ludus replay draws it", 422)
+        raise Refusal(f"the game has {len(replay.actions):,} steps, too many to send; use ludus replay to draw it", 422)
     messages = [wire.encode(0, tick, wire.pack(shapes)) for tick, shapes in enumerate(replays.frames(replay))]
     return b"".join([struct.pack("<I", len(messages)), *(struct.pack("<I", len(one)) + one for one in messages)])
 

@@ -1,7 +1,7 @@
-"""Agents as files: a zip with one checkpoint's manifest and parameters, given away and taken in.
+"""Export and import agents as zip files with the manifest and parameters of one checkpoint.
 
-What comes in is from strangers: only plain names are read from it, at most so many bytes, and all is checked like any
-checkpoint before it becomes a run. It is never unpacked by its own paths, and nothing in it is executed.
+Imported files are not trusted: only expected file names are read, up to a size limit, and the result is validated like
+any checkpoint before it becomes a run. Paths in the zip are never used, and nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from ludus import checkpoint, config
-from ludus.runs.folder import CHECKPOINTS, new_folder, write_settings
+from ludus.agents import checkpoint
 from ludus.studio import Studio
 from ludus.studio.refusal import Refusal
 from ludus.studio.shelf import load_game
+from ludus.training import config
+from ludus.training.folder import CHECKPOINTS, new_folder, write_settings
 from ludus.types import LudusError
 
 PARAMS = "params.safetensors"
 INSIDE = re.compile(r"(?:[A-Za-z0-9._-]+/)?(manifest\.json|[a-z][a-z0-9_]*\.safetensors)", re.ASCII)
 MOST_FILES, LARGEST = 20, 256 * 2**20
-"""files of a bundle, and bytes that it may unpack to"""
+"""maximum number of files in a bundle, and maximum unpacked size in bytes"""
 IMPORTED = "imported"
 
 
 def exported(studio: Studio, name: str, which: str) -> tuple[bytes, str]:
-    """A checkpoint's agent as a zip, and what to call it."""
+    """The agent of a checkpoint as a zip, and the file name for it."""
     path = studio.shelf.checkpoint(name, which)
     with tempfile.TemporaryDirectory() as place:
         slim = Path(place) / "agent"
@@ -42,39 +43,39 @@ def exported(studio: Studio, name: str, which: str) -> tuple[bytes, str]:
 
 
 def imported(studio: Studio, data: bytes) -> Path:
-    """A new run, finished, with the agent of a zip as its one checkpoint."""
+    """Create a finished run whose only checkpoint is the agent of a zip."""
     studio.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=studio.out, prefix=".import-") as place:
         stored = Path(place) / "000000"
         stored.mkdir()
         for name, content in unpacked(data).items():
             (stored / name).write_bytes(content)
-        run = _checked(stored)
-        return _settled(studio.out, run, stored)
+        run = _validated_run(stored)
+        return _create_run(studio.out, run, stored)
 
 
 def unpacked(data: bytes) -> dict[str, bytes]:
-    """The files of a bundle by their plain names; a sentence where there is anything else in it."""
+    """The files of a bundle by name; raises Refusal if it is not a zip or contains other files."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             return _contents(packed)
     except Refusal:
         raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise Refusal(f"this is not a zip that can be read ({str(error)[:100]}); send what export gave", 422) from None
+        raise Refusal(f"cannot read this zip ({str(error)[:100]}); send a file made by export", 422) from None
 
 
 def _contents(packed: zipfile.ZipFile) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     entries = [entry for entry in packed.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
-        raise Refusal(f"the zip holds {len(entries)} files; an agent has a manifest and a few files of arrays", 422)
+        raise Refusal(f"the zip contains {len(entries)} files; an agent has at most {MOST_FILES}", 422)
     room = LARGEST
     for entry in entries:
         match = INSIDE.fullmatch(entry.filename)
         if not match or match[1] in found:
             raise Refusal(
-                f'the zip holds "{entry.filename[:60]!s}", which belongs to no agent; send what export gave', 422
+                f'the zip contains "{entry.filename[:60]!s}", which no agent has; send a file made by export', 422
             )
         with packed.open(entry) as stream:
             found[match[1]] = stream.read(room + 1)
@@ -82,16 +83,16 @@ def _contents(packed: zipfile.ZipFile) -> dict[str, bytes]:
         if room < 0:
             raise Refusal(f"the zip unpacks to more than {LARGEST // 2**20} MB", 413)
     if checkpoint.MANIFEST not in found:
-        raise Refusal(f"the zip holds no {checkpoint.MANIFEST}; send what export gave", 422)
+        raise Refusal(f"the zip contains no {checkpoint.MANIFEST}; send a file made by export", 422)
     return found
 
 
-def _checked(stored: Path) -> config.Run[Any]:
-    """The run that an agent comes from, if it is one that plays here."""
+def _validated_run(stored: Path) -> config.Run[Any]:
+    """The settings of the run that made an imported agent; raises if the agent cannot be loaded here."""
     from ludus.agents import trained
 
     manifest = checkpoint.read_manifest(stored)
-    load_game(manifest.game)  # a foreign name could have any module imported
+    load_game(manifest.game)  # rejects names of bridges, which could import any module
     trained.load(stored)
     values = {name: value for name, value in manifest.algorithm.items() if name != "kind"}
     values |= {
@@ -103,17 +104,17 @@ def _checked(stored: Path) -> config.Run[Any]:
     try:
         return config.from_dict(values, "the agent's manifest")
     except (LudusError, TypeError) as error:
-        raise Refusal(f"the settings in the manifest will not do: {error}", 422) from None
+        raise Refusal(f"invalid settings in the manifest: {error}", 422) from None
 
 
-def _settled(out: Path, run: config.Run[Any], stored: Path) -> Path:
+def _create_run(out: Path, run: config.Run[Any], stored: Path) -> Path:
     steps = checkpoint.read_manifest(stored).steps
     folder = new_folder(out, run.game)
     try:
         (folder / CHECKPOINTS).mkdir()
         shutil.move(stored, folder / CHECKPOINTS / f"{steps:06d}")
         (folder / IMPORTED).touch()
-        write_settings(folder, run)  # last: only now it is a run
+        write_settings(folder, run)  # last, because a folder with settings is listed as a run
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -121,6 +122,6 @@ def _settled(out: Path, run: config.Run[Any], stored: Path) -> Path:
 
 
 def check_whole(folder: Path) -> None:
-    """A sentence for a run that cannot go on, because only its agent came here."""
+    """Raise Refusal for an imported run, which has no training state to continue from."""
     if (folder / IMPORTED).is_file():
-        raise Refusal(f'"{folder.name}" was imported: only its agent is here, not what training needs to go on', 409)
+        raise Refusal(f'"{folder.name}" was imported without its training state, so it cannot continue training', 409)

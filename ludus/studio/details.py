@@ -1,4 +1,4 @@
-"""One run in detail: settings, checkpoints, pictures of them; and several beside each other."""
+"""Details of one run: settings, checkpoints and their pictures; and comparison of several runs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ludus import checkpoint, config
-from ludus.pictures import write_whole
-from ludus.runs.folder import CHECKPOINTS, SETTINGS
+from ludus.agents import checkpoint
+from ludus.files import write_atomically
 from ludus.studio import Studio, metrics
 from ludus.studio.ledger import finite
 from ludus.studio.refusal import Refusal
 from ludus.studio.trainers import notes_of, write_notes
+from ludus.training import config
+from ludus.training.folder import CHECKPOINTS, SETTINGS
 from ludus.types import LudusError
 
 TAG = re.compile(r"[\w .+-]{1,40}")
 
 
 def run_facts(studio: Studio, name: str) -> dict[str, Any]:
-    """All that the page of a run shows."""
+    """The facts that the page of a run shows."""
     summary = studio.runs_feed.summary(name)
     folder = studio.shelf.run(name)
     try:
@@ -30,7 +31,7 @@ def run_facts(studio: Studio, name: str) -> dict[str, Any]:
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
-    """The settings of a run, flat and dotted; none where they cannot be read."""
+    """The settings of a run with dotted names; empty if they cannot be read."""
     try:
         return dict(_flat(config.to_dict(config.read(folder / SETTINGS)), ""))
     except LudusError:
@@ -48,7 +49,7 @@ def _flat(values: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 
 def checkpoints_of(folder: Path) -> list[dict[str, Any]]:
-    """The checkpoints of a run, oldest first; one that cannot be read says why."""
+    """The checkpoints of a run, oldest first; unreadable ones carry the error."""
     place = folder / CHECKPOINTS
     found = checkpoint.list_checkpoints(place)
     best = checkpoint.best(place)
@@ -60,7 +61,7 @@ def _checkpoint(path: Path, best: bool, newest: bool) -> dict[str, Any]:
     try:
         size = sum(file.stat().st_size for file in path.iterdir())
         manifest = checkpoint.read_manifest(path)
-    except (LudusError, OSError) as error:  # damaged, or rotated away at this moment
+    except (LudusError, OSError) as error:  # damaged, or deleted by rotation in the meantime
         return facts | {"bytes": 0, "created": None, "sentence": str(error)}
     return facts | {
         "steps": manifest.steps, "score": finite(manifest.score), "bytes": size, "created": manifest.created
@@ -68,17 +69,17 @@ def _checkpoint(path: Path, best: bool, newest: bool) -> dict[str, Any]:
 
 
 def note(studio: Studio, name: str, title: str | None, tags: list[str] | None) -> None:
-    """Give a run a title or tags; what is not given stays."""
+    """Set the title or tags of a run; None leaves them unchanged."""
     folder = studio.shelf.run(name)
     notes = notes_of(folder)
     if title is not None:
         if not title.isprintable():
-            raise Refusal("a title is one printable line", 422, "title")
+            raise Refusal("a title must be one line of printable characters", 422, "title")
         notes["title"] = title.strip()
     if tags is not None:
         wrong = [tag for tag in tags if not TAG.fullmatch(tag.strip())]
         if wrong:
-            raise Refusal("a tag is a short word or two", 422, "tags")
+            raise Refusal("a tag must be 1 to 40 letters, digits, spaces or one of . + - _", 422, "tags")
         notes["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))
     write_notes(folder, notes)
 
@@ -94,22 +95,22 @@ def compared(studio: Studio, names: list[str]) -> dict[str, Any]:
 
 
 def thumbnail(studio: Studio, name: str, step: str) -> bytes:
-    """A picture of the game as this checkpoint plays it, drawn once."""
+    """A picture of the game as this checkpoint plays it, cached on disk."""
     path = studio.shelf.checkpoint(name, step)
     kept = studio.out / ".studio" / "thumbnails" / f"{name}@{path.name}.webp"
     if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, _drawn(path))
+        write_atomically(kept, _draw_thumbnail(path))
     return kept.read_bytes()
 
 
-def _drawn(path: Path) -> bytes:
-    from ludus import show
+def _draw_thumbnail(path: Path) -> bytes:
+    from ludus.evaluation import show
     from ludus.studio.shelf import load_game, webp
 
     game = checkpoint.read_manifest(path).game
     seats = load_game(game).spec.seats if ":" not in game else 1
     played = show.play(game, str(path.absolute()), seed=7, steps=60 if seats == 1 else 6)
     if not played.frames:
-        raise Refusal(f"{game} draws no picture", 404)
+        raise Refusal(f"{game} has no picture", 404)
     return webp(played.frames[-1], played.frame, width=240)

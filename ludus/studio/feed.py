@@ -1,4 +1,4 @@
-"""News of the runs for whoever follows them: one look a quarter of a second for all, and none where nobody does."""
+"""Sends changes of runs to listeners. The folders are polled every 0.25 s, and only while there are listeners."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Message = dict[str, Any]
 Listener = Callable[[Message], None]
 PAUSE = 0.25
 SCAN = 4
-"""looks between two at the list of all runs"""
+"""the list of all runs is read at every fourth poll"""
 log = logging.getLogger("ludus.studio")
 
 
 class RunsFeed:
-    """Keeps the books of all runs, and tells listeners on the event loop what is new in them."""
+    """Keeps the ledgers of all runs and sends their changes to listeners on the event loop."""
 
     def __init__(self, shelf: Shelf, trainers: Trainers) -> None:
         self.shelf, self.trainers, self.lock = shelf, trainers, threading.Lock()
@@ -34,23 +34,23 @@ class RunsFeed:
         self.task: asyncio.Task[None] | None = None
 
     def summaries(self) -> list[dict[str, Any]]:
-        """Every run, by name."""
+        """Summaries of all runs."""
         with self.lock:
             self.trainers.reap()
             found = self.shelf.runs()
             for gone in set(self.ledgers) - set(found):
                 del self.ledgers[gone]
-            return [self._looked_at(name) for name in found]
+            return [self._update(name) for name in found]
 
     def summary(self, name: str) -> dict[str, Any]:
-        """One of them."""
+        """Summary of one run."""
         self.shelf.run(name)
         with self.lock:
             self.trainers.reap()
-            return self._looked_at(name)
+            return self._update(name)
 
-    def _looked_at(self, name: str) -> dict[str, Any]:
-        """How a run stands now; lines that were new wait for its followers."""
+    def _update(self, name: str) -> dict[str, Any]:
+        """Read what is new of a run and return its summary; new lines are queued for its followers."""
         ledger = self.ledgers.get(name) or self.ledgers.setdefault(name, Ledger(self.shelf.out / name))
         lines, cut = ledger.update()
         if name in self.followers:
@@ -59,11 +59,11 @@ class RunsFeed:
         return ledger.summary()
 
     def follow(self, name: str, listener: Listener) -> Callable[[], None]:
-        """Hear of a run until the answer is called; the first message comes soon, with no lines."""
+        """Send changes of a run to the listener until the returned function is called; the first has no lines."""
         self.shelf.run(name)
         self.followers.setdefault(name, []).append(listener)
         self.told.pop(name, None)
-        self._wake()
+        self._start_polling()
         return lambda: self._leave(name, listener)
 
     def _leave(self, name: str, listener: Listener) -> None:
@@ -75,9 +75,9 @@ class RunsFeed:
             self.waiting.pop(name, None)
 
     def changed(self, listener: Listener) -> Callable[[], None]:
-        """Hear whenever the list of runs should be fetched again, until the answer is called."""
+        """Notify the listener when the list of runs has changed, until the returned function is called."""
         self.watchers.append(listener)
-        self._wake()
+        self._start_polling()
 
         def leave() -> None:
             if listener in self.watchers:
@@ -88,30 +88,30 @@ class RunsFeed:
     def close(self) -> None:
         self.followers, self.watchers = {}, []
 
-    def _wake(self) -> None:
+    def _start_polling(self) -> None:
         if self.task is None or self.task.done():
-            self.task = asyncio.get_running_loop().create_task(self._watch())
+            self.task = asyncio.get_running_loop().create_task(self._poll_while_needed())
 
-    async def _watch(self) -> None:
+    async def _poll_while_needed(self) -> None:
         number = 0
         while self.followers or self.watchers:
             whole = bool(self.watchers) and number % SCAN == 0
             try:
-                news, listed = await asyncio.to_thread(self._look, tuple(self.followers), whole)
-                self._tell(news, listed)
+                news, listed = await asyncio.to_thread(self._poll, tuple(self.followers), whole)
+                self._send(news, listed)
             except Exception:
-                log.exception("looking at the runs")
+                log.exception("could not read the runs")
             number += 1
             await asyncio.sleep(PAUSE)
 
-    def _look(self, names: tuple[str, ...], whole: bool) -> tuple[list[Message], Any]:
-        """What is new of these runs, and how the list stands; in a thread."""
-        listed = [_shown(facts) for facts in self.summaries()] if whole else None
+    def _poll(self, names: tuple[str, ...], whole: bool) -> tuple[list[Message], Any]:
+        """The changes of these runs, and if `whole`, the state of the list of runs; called in a thread."""
+        listed = [_list_facts(facts) for facts in self.summaries()] if whole else None
         news = []
         with self.lock:
             self.trainers.reap()
             for name in set(names) & set(self.shelf.runs()):
-                facts = self._looked_at(name)
+                facts = self._update(name)
                 lines, cut = self.waiting.pop(name, ([], False))
                 if lines or cut or self.told.get(name) != facts:
                     self.told[name] = facts
@@ -119,7 +119,7 @@ class RunsFeed:
                     news.append(message | ({"again": True} if cut else {}))
         return news, listed
 
-    def _tell(self, news: list[Message], listed: Any) -> None:
+    def _send(self, news: list[Message], listed: Any) -> None:
         for message in news:
             for listener in list(self.followers.get(message["run"], [])):
                 listener(message)
@@ -129,6 +129,6 @@ class RunsFeed:
                 listener({"kind": "runs"})
 
 
-def _shown(facts: dict[str, Any]) -> tuple[Any, ...]:
-    """What the list shows that changes seldom."""
+def _list_facts(facts: dict[str, Any]) -> tuple[Any, ...]:
+    """The facts of the list of runs whose change makes clients fetch it again."""
     return tuple(str(facts[name]) for name in ("name", "title", "tags", "status", "sentence", "checkpoints"))

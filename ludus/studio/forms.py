@@ -1,6 +1,6 @@
-"""The settings of a run as a form: read off the dataclasses themselves, so that it never lacks one.
+"""The settings of a run as a form, generated from the dataclasses of the settings.
 
-The help is the text under each field, the choices are its type's, the values those of the game's preset.
+The help is the docstring under each field, the choices come from its type, the values from the game's preset.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ from collections.abc import Callable, Iterator
 from types import UnionType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from ludus import algorithms, config
+from ludus import algorithms
 from ludus.studio import shelf
 from ludus.studio.refusal import Refusal, unknown
+from ludus.training import config
 from ludus.types import LudusError
 
 HIDDEN = ("game", "settings", "method")
 PLAIN = (
-    "steps", "seed", "learning_rate", "exploration", "discount", "policy", "agent", "entropy", "opponents",
-    "evaluations",
+    "steps", "seed", "learning_rate", "exploration", "exploration_noise", "discount", "gamma", "policy", "agent",
+    "entropy", "opponents", "evaluations",
 )  # fmt: skip
-"""what a beginner may want to change; all else is for later"""
+"""settings that are shown at first; all others are advanced"""
 CHECKPOINT_SECONDS = 5.0
-"""between checkpoints of runs begun here: whoever watches a run sees the agent of its newest"""
+"""seconds between checkpoints of runs started here, because the studio shows the newest checkpoint at play"""
 LONGEST_TEXT = 2000
 TITLES = {"ppo": "PPO", "mlp": "Network (mlp)", "model": "Network (rnn)"}
 
 
 class Entry(NamedTuple):
-    """One setting: where it stands, and what it may be."""
+    """One setting: its name, type, value and choices."""
 
     name: str
-    """dotted where it is a setting of a part"""
+    """with dots for settings of a nested dataclass"""
     kind: str
     hint: Any
     value: Any
@@ -48,7 +49,7 @@ class Entry(NamedTuple):
 
 
 def form(game: str, algorithm: str | None) -> dict[str, Any]:
-    """Every setting of a run of this game and algorithm, in groups."""
+    """All settings of a run of this game and algorithm, in groups."""
     run, offered = preset(game, algorithm)
     groups: dict[str, list[dict[str, Any]]] = {}
     for entry in entries(run):
@@ -58,16 +59,16 @@ def form(game: str, algorithm: str | None) -> dict[str, Any]:
 
 
 def preset(game: str, algorithm: str | None) -> tuple[config.Run[Any], list[str]]:
-    """The run before anything is changed, and the algorithms that there are for the game."""
+    """The run with its default settings, and the algorithms that can learn the game."""
     found = shelf.load_game(game)
     offered = shelf.algorithms_for(found)
     chosen = algorithm or offered[0]
     if chosen not in offered:
-        known = f"; {found.name} is learned by {', '.join(offered)}"
+        known = f"; algorithms for {found.name}: {', '.join(offered)}"
         raise (
             unknown("algorithm", chosen, known)
             if chosen not in algorithms.names()
-            else Refusal(f"{chosen} does not fit {found.name}; it is learned by {', '.join(offered)}", 422, "algorithm")
+            else Refusal(f"{chosen} cannot learn {found.name}; choose one of {', '.join(offered)}", 422, "algorithm")
         )
     run = config.resolve(found.full_name, chosen)
     usual = config.Run.checkpoint_seconds
@@ -77,7 +78,7 @@ def preset(game: str, algorithm: str | None) -> tuple[config.Run[Any], list[str]
 
 
 def entries(run: config.Run[Any]) -> list[Entry]:
-    """The settings of a run, those of its algorithm, and those of the algorithm's parts."""
+    """The settings of a run, of its algorithm, and of the algorithm's nested dataclasses."""
     title = TITLES.get(run.algorithm, run.algorithm.replace("_", " ").capitalize())
     return [*_entries(run, "", "Run"), *_entries(run.settings, "", title)]
 
@@ -104,7 +105,7 @@ def _title(name: str) -> str:
 
 
 def _choices(owner: Any, name: str, hint: Any) -> tuple[Any, ...]:
-    """What a setting may be, where its type lists it or the package does."""
+    """The allowed values of a setting, if its type or the package lists them; otherwise empty."""
     from ludus.algorithms import tabular
 
     if owner is tabular.Tabular and name == "policy":
@@ -131,7 +132,7 @@ def _field(entry: Entry) -> dict[str, Any]:
 
 @functools.cache
 def help_of(kind: Any) -> dict[str, str]:
-    """The text under each field of a dataclass, as its source has it."""
+    """The docstring under each field of a dataclass, read from its source."""
     body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
     assert isinstance(body, ast.ClassDef)
     found = {}
@@ -143,12 +144,12 @@ def help_of(kind: Any) -> dict[str, str]:
 
 
 def errors(game: str, algorithm: str | None, values: dict[str, Any]) -> dict[str, str]:
-    """What is wrong with values as they were typed, by field; nothing where all is well."""
+    """Errors in typed values, by field; empty if all are valid."""
     return _checked(game, algorithm, values)[1]
 
 
 def run_of(game: str, algorithm: str | None, values: dict[str, Any]) -> config.Run[Any]:
-    """The run that these values ask for; a sentence at the first field that will not do."""
+    """The run with these values; raises Refusal for the first invalid field."""
     run, wrong = _checked(game, algorithm, values)
     for field, sentence in wrong.items():
         raise Refusal(sentence, 422, field or None)
@@ -159,7 +160,7 @@ def run_of(game: str, algorithm: str | None, values: dict[str, Any]) -> config.R
 def _checked(game: str, algorithm: str | None, values: dict[str, Any]) -> tuple[config.Run[Any] | None, dict[str, str]]:
     start, _ = preset(game, algorithm)
     known = {entry.name: entry for entry in entries(start)}
-    wrong = {name[:100]: "there is no such setting" for name in values if name not in known}
+    wrong = {name[:100]: "unknown setting" for name in values if name not in known}
     parsed: dict[str, Any] = {}
     for name in [name for name in values if name in known]:
         try:
@@ -167,23 +168,23 @@ def _checked(game: str, algorithm: str | None, values: dict[str, Any]) -> tuple[
         except LudusError as error:
             wrong[name] = str(error)
     changed = {name: value for name, value in parsed.items() if value != known[name].value}
-    wrong |= _each_alone(start, changed)
+    wrong |= _errors_alone(start, changed)
     if wrong:
         return None, wrong
     try:
-        return _built(start, changed), {}
+        return _build_run(start, changed), {}
     except LudusError as error:
         return None, {named_in(str(error), changed): str(error)}
 
 
-def _each_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, str]:
-    """The fields that will not do even if nothing else was changed: so every one is told, not the first alone."""
+def _errors_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, str]:
+    """Errors of the fields that are invalid on their own, so that all are reported and not only the first."""
     wrong = {}
     for name, value in changed.items():
         try:
-            _built(start, {name: value})
+            _build_run(start, {name: value})
         except LudusError as error:
-            # Two settings may need each other: whether they do is seen when all are there.
+            # A value may be valid only together with another one, so check all changes together too.
             if _fails_with_all(start, changed):
                 wrong[name] = str(error)
     return wrong
@@ -191,14 +192,14 @@ def _each_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, st
 
 def _fails_with_all(start: config.Run[Any], changed: dict[str, Any]) -> bool:
     try:
-        _built(start, changed)
+        _build_run(start, changed)
     except LudusError:
         return True
     return False
 
 
-def _built(start: config.Run[Any], changed: dict[str, Any]) -> config.Run[Any]:
-    """The run with these settings; the dataclasses themselves say what does not go together."""
+def _build_run(start: config.Run[Any], changed: dict[str, Any]) -> config.Run[Any]:
+    """The run with these settings; the dataclasses raise LudusError for invalid combinations."""
     values = config.to_dict(start)
     for name, value in changed.items():
         place, _, inner = name.rpartition(".")
@@ -208,39 +209,39 @@ def _built(start: config.Run[Any], changed: dict[str, Any]) -> config.Run[Any]:
 
 
 def named_in(sentence: str, names: Any) -> str:
-    """The field that a sentence is about: the first of the changed ones that it names."""
+    """The field that an error message is about: the changed field that it names first."""
     found = {name: re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", sentence) for name in names}
     places = {name: match.start() for name, match in found.items() if match}
     return min(places, key=lambda name: places[name], default=next(iter(names), ""))
 
 
 def parse(entry: Entry, typed: Any) -> Any:
-    """A value as somebody typed it, as what the field wants; a sentence where it is none."""
+    """Convert a typed value to the type of the field; raises LudusError if it is invalid."""
     if isinstance(typed, str) and len(typed) > LONGEST_TEXT:
-        raise LudusError(f"at most {LONGEST_TEXT} letters")
+        raise LudusError(f"at most {LONGEST_TEXT} characters are allowed")
     if entry.kind == "choice" and typed not in entry.choices:
         raise LudusError(f"choose one of {', '.join(map(str, entry.choices))}")
     return PARSERS[entry.kind](entry, typed)
 
 
-def _whole(entry: Entry, typed: Any) -> int:
+def _integer(entry: Entry, typed: Any) -> int:
     number = _number(entry, typed)
     if number != int(number) or abs(number) > 2**53:
-        raise LudusError(f"a whole number is wanted, not {_shown(typed)}")
+        raise LudusError(f"expected a whole number, not {_shown(typed)}")
     return int(number)
 
 
 def _number(entry: Entry, typed: Any) -> float:
-    """`1e6`, `1 000 000`, `1_000_000` and 1000000 are one number."""
+    """Parse a number; `1e6`, `1 000 000`, `1_000_000` and 1000000 are the same."""
     text = re.sub(r"(?<=\d)[ _'  ](?=\d)", "", typed.strip()) if isinstance(typed, str) else typed
     try:
         if isinstance(text, bool) or text is None:
             raise ValueError
         number = float(text)
     except (TypeError, ValueError, OverflowError):
-        raise LudusError(f"a number is wanted, not {_shown(typed)}") from None
+        raise LudusError(f"expected a number, not {_shown(typed)}") from None
     if not math.isfinite(number):
-        raise LudusError(f"a finite number is wanted, not {_shown(typed)}")
+        raise LudusError(f"expected a finite number, not {_shown(typed)}")
     return number
 
 
@@ -249,30 +250,30 @@ def _switch(entry: Entry, typed: Any) -> bool:
     if isinstance(typed, bool):
         return typed
     if str(typed).strip().lower() not in words:
-        raise LudusError(f"yes or no is wanted, not {_shown(typed)}")
+        raise LudusError(f"expected yes or no, not {_shown(typed)}")
     return words[str(typed).strip().lower()]
 
 
 def _text(entry: Entry, typed: Any) -> str:
     if not isinstance(typed, str | int | float) or isinstance(typed, bool):
-        raise LudusError(f"a text is wanted, not {_shown(typed)}")
+        raise LudusError(f"expected text, not {_shown(typed)}")
     text = str(typed).strip()
     if not text.isprintable():
-        raise LudusError("only what can be printed, please")
+        raise LudusError("the text contains characters that cannot be printed; remove them")
     if "/" in text:
-        raise LudusError("name agents by their kind; a path is not taken from a page")
+        raise LudusError("paths are not allowed here; name an agent by its kind")
     return text
 
 
 def _list(entry: Entry, typed: Any) -> Any:
-    """`a, b` and ["a", "b"] are one list; its parts are of the kind that the field holds."""
+    """Parse a list; `a, b` and ["a", "b"] are the same. Items are converted to the item type of the field."""
     parts = [part for part in re.split(r"[,\s]+", typed) if part] if isinstance(typed, str) else typed
     if not isinstance(parts, list) or len(parts) > 100:
-        raise LudusError(f"a list is wanted, not {_shown(typed)}")
+        raise LudusError(f"expected a list, not {_shown(typed)}")
     hint = next((one for one in get_args(entry.hint) if get_origin(one) is tuple), entry.hint)
     inner = get_args(hint)[0] if get_args(hint) else str
     if inner is int:
-        return tuple(_whole(entry, part) for part in parts)
+        return tuple(_integer(entry, part) for part in parts)
     words = tuple(_text(entry, part) for part in parts)
     wrong = [word for word in words if entry.choices and word not in entry.choices]
     if wrong:
@@ -285,6 +286,6 @@ def _shown(typed: Any) -> str:
 
 
 PARSERS: dict[str, Callable[[Entry, Any], Any]] = {
-    "integer": _whole, "number": _number, "switch": _switch, "text": _text, "list": _list,
+    "integer": _integer, "number": _number, "switch": _switch, "text": _text, "list": _list,
     "choice": lambda entry, typed: typed,
 }  # fmt: skip

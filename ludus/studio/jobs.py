@@ -1,4 +1,4 @@
-"""Work that takes a while, done beside the server: evaluations and battles, with how far they are, and stoppable."""
+"""Background jobs of the server, such as evaluations and battles: they report progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ log = logging.getLogger("ludus.studio")
 
 
 class Stopped(Exception):  # noqa: N818
-    """Somebody does not want the result any more."""
+    """Raised inside a job that was stopped."""
 
 
 class Job:
-    """One piece of work and how it stands."""
+    """One job with its progress, status and result."""
 
     def __init__(self, what: str, work: Work) -> None:
         self.id, self.what, self.work = secrets.token_hex(6), what, work
@@ -34,7 +34,7 @@ class Job:
         self.stop = threading.Event()
 
     def tell(self, what: str, done: int, total: int) -> None:
-        """Hear how far it is; where it was stopped, it goes no further."""
+        """Record the progress; raises Stopped if the job was stopped."""
         if self.stop.is_set():
             raise Stopped
         self.done, self.total = done, total
@@ -45,12 +45,12 @@ class Job:
             self.result = jsonable(self.work(self.tell))
             self.done, self.status = self.total, "done"
         except Stopped:
-            self.status, self.sentence = "stopped", "stopped before its end"
+            self.status, self.sentence = "stopped", "stopped before it was finished"
         except LudusError as error:
             self.status, self.sentence = "failed", str(error)
         except Exception:
-            log.exception("the job %s", self.what)
-            self.status, self.sentence = "failed", "something went wrong that should not have; the terminal shows what"
+            log.exception("job %s failed", self.what)
+            self.status, self.sentence = "failed", "internal error; the terminal of the studio shows the details"
 
     def facts(self) -> dict[str, Any]:
         facts = {"job": self.id, "what": self.what, "done": self.done, "total": self.total, "status": self.status}
@@ -58,13 +58,13 @@ class Job:
 
 
 class Jobs:
-    """At most two at once; the last twenty can be asked for."""
+    """Runs at most two jobs at once, and remembers the last twenty."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Job] = {}
         self.queue: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self.lock = threading.Lock()
-        # Daemons, so that closing the studio waits for none.
+        # Daemon threads, so that closing the studio does not wait for jobs.
         self.workers = [threading.Thread(target=self._work, daemon=True, name=f"job {n}") for n in range(WORKERS)]
         for worker in self.workers:
             worker.start()
@@ -76,14 +76,14 @@ class Jobs:
                 if len(self.kept) >= KEPT:
                     del self.kept[old]
             if len(self.kept) >= KEPT:
-                raise Refusal(f"{KEPT} jobs wait already; stop one, or wait", 409)
+                raise Refusal(f"{KEPT} jobs are running or waiting, the maximum; stop one or wait", 409)
             self.kept[job.id] = job
         self.queue.put(job)
         return job
 
     def get(self, name: str) -> Job:
         if name not in self.kept:
-            raise unknown("job", name, "; only the last twenty are kept")
+            raise unknown("job", name, "; only the last twenty jobs are remembered")
         return self.kept[name]
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class Jobs:
 
 
 def jsonable(value: Any) -> Any:
-    """Plain data without the numbers that JSON does not have."""
+    """Data for JSON: NaN and infinity become None, NumPy scalars become numbers."""
     if isinstance(value, dict):
         return {str(name): jsonable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

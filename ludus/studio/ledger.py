@@ -1,4 +1,4 @@
-"""How one run stands, kept up to date by reading only what is new in its folder."""
+"""The state of one run, kept up to date by reading only what has changed in its folder."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ludus import checkpoint, config
-from ludus.runs import control
-from ludus.runs.folder import CHECKPOINTS, METRICS, SETTINGS
+from ludus.agents import checkpoint
 from ludus.studio.trainers import LIVING, NOTES, notes_of, shorten_log
+from ludus.training import config, control
+from ludus.training.folder import CHECKPOINTS, METRICS, SETTINGS
 from ludus.types import LudusError
 
 Stamp = tuple[int, int, int]
 BLOCK, LONGEST_LINE = 2**18, 2**16
-"""bytes that are looked through at a time, and of a line"""
+"""bytes searched at a time, and maximum bytes of a line"""
 ABSENT = -1
-"""the number of a file that was looked for in vain"""
+"""stands for the inode of a metrics file that does not exist yet"""
 SCORED = b'"score": '
 
 
 class Ledger:
-    """The books of a run."""
+    """What is known of a run, and how far its files have been read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class Ledger:
         self.scored: dict[str, Any] = {}
 
     def update(self) -> tuple[list[dict[str, Any]], bool]:
-        """Look again: the lines of metrics that are new, and whether older ones were taken back."""
+        """Read the folder again; return the new lines of metrics, and whether older lines were removed."""
         if self._changed(SETTINGS):
             self._read_settings()
         if self._changed(NOTES):
@@ -50,7 +50,7 @@ class Ledger:
         return lines, cut
 
     def summary(self) -> dict[str, Any]:
-        """A line in the list of runs."""
+        """The facts of a run that the list of runs shows."""
         run, status = self.run, self.state.status
         steps, of = self._steps(), run.steps if run else 0
         rate = self.last.get("rate") if status == "training" else None
@@ -82,7 +82,7 @@ class Ledger:
             self.run, self.trouble = config.read(self.folder / SETTINGS), None
         except LudusError as error:
             self.run, self.trouble = None, str(error)
-        self.stamps.pop(control.TRAINER, None)  # what the run's state is depends on its settings
+        self.stamps.pop(control.TRAINER, None)  # the state of the run depends on its settings
 
     def _read_checkpoints(self) -> None:
         found = checkpoint.list_checkpoints(self.folder / CHECKPOINTS)
@@ -95,7 +95,7 @@ class Ledger:
                 self.manifest = None
 
     def _read_state(self, news: bool) -> None:
-        """Only a run with a trainer, or with news, may have changed its state."""
+        """Read the state again only if a trainer is alive, its file has changed, or there are new lines."""
         if self.trouble is not None:
             self.state = control.State("failed", self.trouble)
         elif self._changed(control.TRAINER) or news or self.state.status in LIVING:
@@ -114,7 +114,7 @@ class Ledger:
     def _read_from(self, file: Any, stamp: Stamp | None) -> tuple[list[dict[str, Any]], bool]:
         assert stamp is not None
         _, size, number = stamp
-        if self.file == ABSENT:  # all that is in it is new
+        if self.file == ABSENT:  # the file is new, so all its lines are
             self.file = number
         if number != self.file or size < self.position:
             before, self.file = self.file, number
@@ -133,24 +133,24 @@ class Ledger:
 
 
 def ends_of(file: Any, size: int) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The last line of metrics, the last with a score, and where the next will begin; read from behind."""
+    """The last line of metrics, the last line with a score, and the end of the last line; searched backwards."""
     end = _found(file, b"\n", size) + 1
     scored = _found(file, SCORED, end)
     last: dict[str, Any] | None = None
     before = end
-    while before > 0 and last is None:  # scribble is passed over
+    while before > 0 and last is None:  # skip damaged lines
         before = _found(file, b"\n", before - 1) + 1
         last = _line_at(file, before)
     return last or {}, (_line_at(file, _found(file, b"\n", scored) + 1) or {}) if scored >= 0 else {}, end
 
 
 def _found(file: Any, word: bytes, before: int) -> int:
-    """Where a word stands last among the first `before` bytes, -1 where it does not."""
+    """The last position of a word among the first `before` bytes, or -1."""
     end = before
     while end > 0:
         start = max(end - BLOCK, 0)
         file.seek(start)
-        # A word may lie across two blocks.
+        # The word may straddle two blocks.
         place = file.read(min(end + len(word) - 1, before) - start).rfind(word)
         if place >= 0:
             return int(start + place)
@@ -172,7 +172,7 @@ def parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def stamp_of(path: Path | int) -> Stamp | None:
-    """When and how large a file was written, and which one it is; None where there is none."""
+    """Modification time, size and inode of a file; None if it does not exist."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -181,5 +181,5 @@ def stamp_of(path: Path | int) -> Stamp | None:
 
 
 def finite(number: float | None) -> float | None:
-    """JSON knows no infinity."""
+    """The number, or None if it is infinite or NaN, which JSON cannot represent."""
     return number if number is not None and abs(number) < float("inf") else None

@@ -1,4 +1,4 @@
-"""The metrics of a run as columns: few enough points to draw, and no peak lost among them."""
+"""The metrics of a run as columns, downsampled for charts such that minima and maxima remain."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus import sinks
-from ludus.runs.folder import METRICS
 from ludus.studio.ledger import stamp_of
+from ludus.training import loggers
+from ludus.training.folder import METRICS
 from ludus.types import Array
 
 BESIDE = ("step", "seconds", "time")
@@ -20,7 +20,7 @@ Columns = dict[str, Array]
 
 
 def columns_of(folder: Path) -> Columns:
-    """Every number that a run wrote down, [lines] by name; none where it has written nothing yet."""
+    """All metrics of a run, arrays [lines] by name; empty if there are none yet."""
     path = folder / METRICS
     stamp = stamp_of(path)
     return {} if stamp is None else _columns(path, stamp)
@@ -28,7 +28,7 @@ def columns_of(folder: Path) -> Columns:
 
 @functools.lru_cache(8)
 def _columns(path: Path, stamp: Any) -> Columns:
-    return sinks.columns(path)
+    return loggers.columns(path)
 
 
 def names_of(folder: Path) -> list[str]:
@@ -36,7 +36,7 @@ def names_of(folder: Path) -> list[str]:
 
 
 def drawn(folder: Path, points: int) -> dict[str, Any]:
-    """The columns with about so many points at most, as JSON has them."""
+    """The columns with at most about `points` points each, as JSON data."""
     columns = thinned(columns_of(folder), points)
     plain = {name: plainly(column) for name, column in columns.items()}
     step, seconds = plain.pop("step", []), plain.pop("seconds", [])
@@ -45,7 +45,7 @@ def drawn(folder: Path, points: int) -> dict[str, Any]:
 
 
 def thinned(columns: Columns, points: int) -> Columns:
-    """Of each bucket of lines the lowest and the highest value of every column, and every line with a score whole."""
+    """For each bucket of lines keep the minimum and maximum of every column; keep all lines with a score unchanged."""
     count = len(columns.get("step", ()))
     if count <= points:
         return columns
@@ -54,7 +54,7 @@ def thinned(columns: Columns, points: int) -> Columns:
     edges = np.unique(np.linspace(0, count, buckets + 1).astype(np.int64))
     first, last = edges[:-1], edges[1:] - 1
     places = np.concatenate([first, last, scored])
-    # A line with a score comes after the ends of its bucket where they are one line, and is the one that stays.
+    # If a line with a score is also the end of a bucket, `unique` on the reversed order keeps the scored line.
     order = np.unique(places[::-1], return_index=True)[1]
     return {name: _ends(name, column, first, last, scored)[::-1][order] for name, column in columns.items()}
 
@@ -63,7 +63,7 @@ def _ends(name: str, column: Array, first: Array, last: Array, scored: Array) ->
     if name in BESIDE:
         return np.concatenate([column[first], column[last], column[scored]])
     rest = column.astype(np.float64)
-    rest[scored] = np.nan  # these lines stay as they are
+    rest[scored] = np.nan  # lines with a score are kept unchanged
     low, high = np.fmin.reduceat(rest, first), np.fmax.reduceat(rest, first)
     falling = column[last] < column[first]
     ends = np.where(falling, high, low), np.where(falling, low, high)
@@ -71,14 +71,14 @@ def _ends(name: str, column: Array, first: Array, last: Array, scored: Array) ->
 
 
 def plainly(column: Array) -> list[float | None]:
-    """Numbers for JSON, which has no NaN."""
+    """Numbers for JSON: NaN and infinity become None."""
     if column.dtype.kind == "i":
         return column.tolist()
     return [number if finite else None for number, finite in zip(column.tolist(), np.isfinite(column), strict=True)]
 
 
 def as_csv(folder: Path) -> Iterator[str]:
-    """The same as a table, piece by piece."""
+    """All columns as CSV text, in pieces of 1000 lines."""
     columns = columns_of(folder)
     yield ",".join(json.dumps(name) if "," in name or '"' in name else name for name in columns) + "\r\n"
     rows = zip(*(plainly(column) for column in columns.values()), strict=True)

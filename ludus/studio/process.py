@@ -1,4 +1,4 @@
-"""A studio in a process of its own, and a browser to look at it: for tests, benchmarks, pictures of its pages."""
+"""A studio in a process of its own, and a headless browser: for tests, benchmarks and screenshots."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import Any, Self
 from ludus.types import LudusError
 
 PATIENCE = 120.0
-"""seconds for what takes moments, on a machine that compiles for the first time"""
+"""seconds to wait for an answer; long enough for a machine that compiles games for the first time"""
 
 
 class StudioProcess:
-    """`ludus studio` on a free port, with runs in the folder `out`; trainers that it began outlive it."""
+    """`ludus studio` on a free port, with runs in the folder `out`; trainers that it started outlive it."""
 
     def __init__(self, out: pathlib.Path, environment: Mapping[str, str] | None = None) -> None:
         self.out, self.port, self.environment = out, _free_port(), environment
@@ -37,7 +37,7 @@ class StudioProcess:
         self.stop()
 
     def start(self) -> None:
-        """Begin, or begin again at the same address, and wait until it answers."""
+        """Start, or restart at the same address, and wait until it answers."""
         words = ["studio", "--port", str(self.port), "--out", str(self.out), "--no-open", "--no-warmup", "--json"]
         command = [sys.executable, "-m", "ludus.cli", *words]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=self.environment)
@@ -64,7 +64,7 @@ class StudioProcess:
             return json.load(answer)
 
     def wait(self, path: str, wanted: Callable[[Any], bool], what: str, patience: float = PATIENCE) -> Any:
-        """Ask until the answer is as wanted; a sentence if that takes too long."""
+        """Poll a path until `wanted(answer)` is true; raises LudusError after `patience` seconds."""
         deadline, answer = time.monotonic() + patience, None
         while time.monotonic() < deadline:
             try:
@@ -75,21 +75,21 @@ class StudioProcess:
                 answer = error.read().decode(errors="replace")
             except (urllib.error.URLError, ConnectionError):
                 if self.process is None or self.process.poll() is not None:
-                    raise LudusError(f"the studio ended while a script waited until {what}") from None
+                    raise LudusError(f"the studio exited while waiting until {what}") from None
             time.sleep(0.1)
-        raise LudusError(f"waited {patience:g} s until {what}, in vain; the last answer was {str(answer)[:500]}")
+        raise LudusError(f"timeout after {patience:g} s waiting until {what}; the last answer was {str(answer)[:500]}")
 
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser without a window, steered by Playwright."""
+    """A headless Chromium, controlled by Playwright."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        raise LudusError("the studio is looked at in a browser: apt-get install chromium")
+        raise LudusError("chromium was not found; install it: apt-get install chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        raise LudusError("the browser is steered by Playwright: pip install playwright") from None
+        raise LudusError("playwright is not installed; install it: pip install playwright") from None
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)

@@ -1,12 +1,12 @@
-"""A sentence for whoever asked, with the status that HTTP has for it and the field it is about."""
+"""Errors of requests: a message, an HTTP status and the field that the message is about."""
 
 from __future__ import annotations
 
 from ludus.types import LudusError
 
 
-class Refusal(LudusError):  # noqa: N818  (it is an answer)
-    """What the studio will not do, and why."""
+class Refusal(LudusError):  # noqa: N818  (it is a response)
+    """A request that the studio refuses, with the reason."""
 
     def __init__(self, sentence: str, status: int = 400, field: str | None = None) -> None:
         super().__init__(sentence)
@@ -14,6 +14,6 @@ class Refusal(LudusError):  # noqa: N818  (it is an answer)
 
 
 def unknown(what: str, name: str, where: str = "") -> Refusal:
-    """There is no such thing; the name is shown as far as it is short and printable."""
+    """The error for an unknown name, which is shown shortened and with "?" for unprintable characters."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in name[:60])
     return Refusal(f'there is no {what} "{shown}"{where}', 404)

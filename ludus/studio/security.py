@@ -1,8 +1,7 @@
-"""Who may talk to the studio: pages that came from it, on this machine, or with its token.
+"""Access control: the studio answers its own pages, on this machine or with its token.
 
-A page of somebody else that is open in the same browser can send requests to addresses of this machine. It can do so
-under a name of its own that it lets point here (so the Host must be ours), or openly (so Origin and Sec-Fetch-Site must
-be ours); it can read and set nothing.
+Pages of other sites in the same browser can send requests to this machine, either through a host name of their own that
+resolves to it (DNS rebinding, so Host is checked), or directly (so Origin and Sec-Fetch-Site are checked).
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY, LARGEST_AGENT = 64 * 2**10, 64 * 2**20
 UPLOAD = "/api/agents"
-"""the one path that takes more"""
+"""the only path that accepts bodies larger than LARGEST_BODY"""
 MOST_SOCKETS = 200
 SLOWEST_BODY = 30.0
-"""seconds for a small body to arrive"""
+"""seconds within which a body must arrive"""
 PAGES = ("/", "/reference")
-"""which a link on another site may open: they do nothing by themselves"""
+"""pages that a link on another site may open, because they change nothing"""
 HEADERS = {
     "content-security-policy": (
         "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -47,16 +46,16 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What is asked of a request."""
+    """What a request must satisfy."""
 
     token: str = ""
-    """needed by everyone where there is one"""
+    """required of every request if not empty"""
     host: str = ""
-    """the address that the server was told to listen on; empty for this machine alone"""
+    """the address that the server listens on; empty for this machine only"""
 
 
-class Refused(Exception):  # noqa: N818  (it is an answer)
-    """A request that goes no further."""
+class Refused(Exception):  # noqa: N818  (it is a response)
+    """A request that is rejected before it reaches the application."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -64,7 +63,7 @@ class Refused(Exception):  # noqa: N818  (it is an answer)
 
 
 class Security:
-    """The outermost layer: every request and every socket passes here first."""
+    """ASGI middleware that checks every request and every WebSocket first."""
 
     def __init__(self, app: App, rules: Rules) -> None:
         self.app, self.rules, self.sockets = app, rules, 0
@@ -90,7 +89,7 @@ class Security:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.sockets >= MOST_SOCKETS:
-            raise Refused(503, f"{MOST_SOCKETS} pages are connected already; close some")
+            raise Refused(503, f"{MOST_SOCKETS} pages are connected, the maximum; close some")
         self.sockets += 1
         try:
             await self.app(scope, receive, send)
@@ -100,7 +99,7 @@ class Security:
     async def _request(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
         if scope["path"] == UPLOAD:
             check_length(headers, LARGEST_AGENT)
-            body = receive  # counted where it is read
+            body = receive  # its size is checked by the route that reads it
         else:
             check_length(headers, LARGEST_BODY)
             body = replayed(await whole_body(receive), receive)
@@ -108,7 +107,7 @@ class Security:
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """The headers by small name; of one that is sent twice, both."""
+    """The headers by lower-case name; repeated headers are joined with a comma."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -117,15 +116,15 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def check_host(header: str, rules: Rules) -> None:
-    """The name in the address bar must be one of ours, or a stranger's name may have been made to point here."""
+    """Reject unknown Host names: another site's name may resolve to this machine (DNS rebinding)."""
     name = urllib.parse.urlsplit(f"//{header}").hostname if _plain(header) else None
     if name is None or not (name in local_names(rules) or (rules.host and _is_address(name))):
         known = "http://localhost" if not rules.host else "the machine's own address"
-        raise Refused(403, f"the studio does not answer under this name; open it as {known} with its port")
+        raise Refused(403, f"the studio does not answer to this host name; open it as {known} with its port")
 
 
 def local_names(rules: Rules) -> set[str]:
-    """What this machine is called; the network's names only where the network may ask."""
+    """The names of this machine; those in the network only if the server listens on the network."""
     names = {"localhost", "127.0.0.1", "::1"}
     return names | {rules.host.lower(), socket.gethostname().lower()} if rules.host else names
 
@@ -135,7 +134,7 @@ def _plain(header: str) -> bool:
 
 
 def _is_address(name: str) -> bool:
-    """A bare number: no name server had a say in it."""
+    """Whether the name is an IP address, which needs no DNS."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -144,7 +143,7 @@ def _is_address(name: str) -> bool:
 
 
 def check_origin(scope: Scope, headers: Mapping[str, str]) -> None:
-    """A page that asks must have come from here."""
+    """Reject requests that pages of other sites make."""
     origin, host = headers.get("origin"), headers["host"].lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
         raise Refused(403, "this request comes from a page of another site; use the studio's own page")
@@ -156,7 +155,7 @@ def check_origin(scope: Scope, headers: Mapping[str, str]) -> None:
 
 
 def token_in_address(scope: Scope, rules: Rules) -> str | None:
-    """Where to go on without the token in sight, if it came right in the address of a page."""
+    """The path to redirect to, without the token, if the address of a page contains the correct token; else None."""
     if not rules.token or scope["type"] != "http" or scope["method"] != "GET" or scope["path"] not in PAGES:
         return None
     asked = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
@@ -170,16 +169,16 @@ def check_token(scope: Scope, headers: Mapping[str, str], rules: Rules) -> None:
     if kind.lower() == "bearer" and same(bearer.strip(), rules.token):
         return
     if not same(cookie_of(headers.get("cookie", ""), cookie_name(scope)), rules.token):
-        raise Refused(401, "the studio wants its token: open the address that it printed when it was started")
+        raise Refused(401, "the token of the studio is missing or wrong; open the address that it printed at its start")
 
 
 def same(one: str, other: str) -> bool:
-    """Compared in a time that tells nothing."""
+    """Compare in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
 def cookie_name(scope: Scope) -> str:
-    """With the port, as browsers share cookies between all ports of a machine."""
+    """The name of the cookie, with the port, because browsers share cookies between all ports of a host."""
     return f"ludus_{(scope.get('server') or ('', 0))[1]}"
 
 
@@ -199,11 +198,11 @@ def cookie_for(scope: Scope, rules: Rules) -> str:
 def check_length(headers: Mapping[str, str], most: int) -> None:
     said = headers.get("content-length", "0")
     if not said.isdecimal() or int(said[:20]) > most:
-        raise Refused(413, f"a request here has at most {most // 1024:,} KB; send less")
+        raise Refused(413, f"the request is larger than {most // 1024:,} KB, the limit for this address")
 
 
 async def whole_body(receive: Receive) -> list[Message]:
-    """The body of a request, however it is chopped up, if it is small and comes soon."""
+    """Read the whole body of a request; raises Refused if it is too large or too slow."""
     try:
         async with asyncio.timeout(SLOWEST_BODY):
             return await _messages(receive)
@@ -220,13 +219,13 @@ async def _messages(receive: Receive) -> list[Message]:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
-            raise Refused(413, f"a request here has at most {LARGEST_BODY // 1024} KB; send less")
+            raise Refused(413, f"the request is larger than {LARGEST_BODY // 1024} KB, the limit for this address")
         if not message.get("more_body", False):
             return [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
 
 def replayed(messages: list[Message], receive: Receive) -> Receive:
-    """Hands out what was read already, then what comes."""
+    """A `receive` that returns these messages first, then those of the given one."""
     waiting = list(messages)
 
     async def next_message() -> Message:
@@ -236,7 +235,7 @@ def replayed(messages: list[Message], receive: Receive) -> Receive:
 
 
 def guarded(send: Send) -> Send:
-    """Adds to every answer what keeps a browser from doing more with it than we mean."""
+    """A `send` that adds the security headers to every response."""
 
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -250,7 +249,7 @@ def guarded(send: Send) -> Send:
 
 async def refuse(scope: Scope, send: Send, refused: Refused) -> None:
     if scope["type"] == "websocket":
-        # Before the handshake is accepted this becomes a 403; browsers show no more of it.
+        # Closing before the handshake is accepted becomes status 403; browsers do not show the reason.
         await send({"type": "websocket.close", "code": 1008, "reason": refused.sentence[:120]})
         return
     body = json.dumps({"sentence": refused.sentence, "field": None}).encode()

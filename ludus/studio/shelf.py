@@ -1,7 +1,7 @@
-"""What the studio has to offer: games, agents by name, runs, checkpoints.
+"""The games, agents, runs and checkpoints that the studio offers, by name.
 
-Names come from strangers. Each is taken apart by a strict pattern and looked up in a list of what is there; none is
-ever joined to a path unseen, and a link that leads out of the folder is not in the list.
+Names in requests are not trusted. Each is parsed by a strict pattern and looked up in a list of existing items; a name
+is never joined to a path directly, and symbolic links are not listed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ludus import agents, algorithms, checkpoint, games
+from ludus import agents, algorithms, games
+from ludus.agents import checkpoint
 from ludus.agents.search import lookahead
-from ludus.agents.table import positions_of
-from ludus.runs.folder import CHECKPOINTS, SETTINGS
+from ludus.dsl import Parameter
+from ludus.studio import foreign
 from ludus.studio.refusal import Refusal, unknown
+from ludus.training.folder import CHECKPOINTS, SETTINGS
 from ludus.types import Continuous, LudusError
 
 RUN = re.compile(r"run:([A-Za-z0-9._-]{1,100})(?:@(best|\d{6,19}))?", re.ASCII)
@@ -26,20 +28,18 @@ SEARCH = re.compile(r"mcts\((\d{1,5})\)", re.ASCII)
 SIMULATIONS = (50, 400, 2000)
 PERSON = "person"
 KEPT_AGENTS = 8
-LARGEST_POSITION = 256
-"""bytes of an observation that is seen more than once"""
 LABELS = {
-    "perfect": ("Perfect", "never errs", 5),
-    "expert": ("Expert", "thinks ahead by hand-made rules", 4),
-    "lookahead": ("Lookahead", "tries every move out, and judges by what Trained has learned", 4),
-    "trained": ("Trained", "learned by itself; comes with Ludus", 4),
+    "perfect": ("Perfect", "never makes a mistake", 5),
+    "expert": ("Expert", "looks ahead with hand-written rules", 4),
+    "lookahead": ("Lookahead", "tries every move and evaluates the result with the trained network", 4),
+    "trained": ("Trained", "trained network that comes with Ludus", 4),
     "dreamer": ("Dreamer", "learned a world model; shows what it imagines", 3),
-    "greedy": ("Greedy", "takes the best of the next move", 2),
+    "greedy": ("Greedy", "takes the best next move by simple rules", 2),
     "scripted": ("Scripted", "follows a few fixed rules", 3),
-    "first": ("First", "always the first move of the list", 1),
-    "random": ("Random", "any legal move", 0),
+    "first": ("First", "always plays the first legal move", 1),
+    "random": ("Random", "plays a random legal move", 0),
 }  # fmt: skip
-"""of each kind of agent: what it is called, what it does, and how strong it is, 0 to 5"""
+"""for each kind of agent: label, description, and strength from 0 to 5"""
 
 
 class Offer(NamedTuple):
@@ -52,14 +52,14 @@ class Offer(NamedTuple):
 
 
 class Shelf:
-    """The games and agents that there are, with the runs of one folder among them."""
+    """All games and agents, including the agents of the runs in one folder."""
 
     def __init__(self, out: Path) -> None:
         self.out, self.lock = out, threading.Lock()
         self.loaded: OrderedDict[tuple[str, str], tuple[Any, Any]] = OrderedDict()
 
     def runs(self) -> dict[str, Path]:
-        """Every run by its name."""
+        """All runs by name."""
         if not self.out.is_dir():
             return {}
         inside = [path for path in self.out.iterdir() if not path.name.startswith(".") and not path.is_symlink()]
@@ -69,7 +69,7 @@ class Shelf:
         """The folder of a run."""
         found = self.runs().get(name)
         if found is None:
-            raise unknown("run", name, "; the list of runs has those that there are")
+            raise unknown("run", name, "; it may have been deleted")
         return found
 
     def checkpoint(self, name: str, which: str | None = None) -> Path:
@@ -87,23 +87,23 @@ class Shelf:
         return found[which]
 
     def kind(self, name: str, game: str) -> str:
-        """The agent of this name as `agents.load` knows it; a sentence for one that is not on the shelf."""
+        """The name as `agents.load` expects it; raises Refusal for an unknown agent."""
         if match := RUN.fullmatch(name):
             return str(self.checkpoint(match[1], match[2]).absolute())
         if match := SEARCH.fullmatch(name):
             if int(match[1]) < 1:
-                raise Refusal("a search has one simulation or more")
+                raise Refusal("a search needs at least one simulation")
             return name
         if name not in LABELS:
             raise unknown("agent", name, f"; there are {', '.join(offer.name for offer in self.agents(game)[:12])}")
         return name
 
     def agent(self, name: str, game: str) -> tuple[Any, Any]:
-        """The agent of this name for a game, and its parameters; what was loaded lately is at hand."""
+        """The agent of this name for a game, and its parameters; recently loaded agents are cached."""
         key = (self.kind(name, game), game)
         with self.lock:
             found = self.loaded.get(key)
-        found = found or load(*key)  # not under the lock: somebody else may want another that is at hand
+        found = found or load(*key)  # without the lock, because loading may take seconds
         with self.lock:
             self.loaded[key] = found
             self.loaded.move_to_end(key)
@@ -112,30 +112,29 @@ class Shelf:
         return found
 
     def newer(self, name: str) -> str | None:
-        """The checkpoint that the name of a run's agent means at this moment; None for any other agent."""
+        """The name of the checkpoint that the agent of a run uses now; None for other agents."""
         match = RUN.fullmatch(name)
         return self.checkpoint(match[1], match[2]).name if match else None
 
     def label(self, name: str) -> str:
-        """What an agent is called on the page."""
+        """The label of an agent on the page."""
         if match := RUN.fullmatch(name):
             return match[1] if match[2] is None else f"{match[1]} ({match[2]})"
         if match := SEARCH.fullmatch(name):
-            return f"Search, {int(match[1]):,} games a move"
+            return f"Search, {int(match[1]):,} simulations per move"
         return "You" if name == PERSON else LABELS[name][0] if name in LABELS else name
 
     def agents(self, game: str) -> list[Offer]:
-        """Who can play a game, the strongest of those that need no training first, then the runs of it."""
-        found = load_game(game)
-        kinds = [*agents.shipped_kinds(found.name), *agents.kinds_for(found.name)]
-        kinds += ["lookahead"] * lookahead.fits(found.name)
+        """The agents of a game: built-in ones, strongest first, then its runs."""
+        found = described(game)
+        kinds = ["random"] if isinstance(found, foreign.ForeignGame) else _kinds(found.name)
         offers = [Offer(kind, *LABELS[kind]) for kind in kinds]
-        if not isinstance(found.spec.actions, Continuous):
+        if isinstance(found, games.Game) and not isinstance(found.spec.actions, Continuous):
             offers += [_search(place, count) for place, count in enumerate(SIMULATIONS)]
         return sorted(offers, key=lambda offer: -offer.strength) + self._runs_of(found)
 
-    def _runs_of(self, game: games.Game) -> list[Offer]:
-        """The runs whose newest checkpoint is of this very game."""
+    def _runs_of(self, game: games.Game | foreign.ForeignGame) -> list[Offer]:
+        """The runs whose newest checkpoint fits the present version of this game."""
         offers = []
         for name, folder in self.runs().items():
             newest = checkpoint.newest(folder / CHECKPOINTS)
@@ -148,8 +147,8 @@ class Shelf:
         return offers
 
     def games(self) -> list[dict[str, Any]]:
-        """Every game with what the gallery shows of it."""
-        return [dict(facts) for facts in _games(tuple(games.names()))]
+        """All games that load, with the facts that the gallery shows."""
+        return [dict(facts) for facts in _games(tuple(found.name for found in games.catalogue() if found.game))]
 
     def picture(self, game: str) -> bytes:
         """A small picture of a game in the middle of play, as WebP."""
@@ -158,7 +157,7 @@ class Shelf:
         return _picture(game)
 
     def forget(self, name: str) -> None:
-        """Let go of the agents of a run, which is gone."""
+        """Drop the cached agents of a deleted run."""
         home = str((self.out / name).absolute())
         with self.lock:
             for key in [key for key in self.loaded if key[0].startswith(f"{home}/")]:
@@ -166,15 +165,20 @@ class Shelf:
 
 
 def load(kind: str, game: str) -> tuple[Any, Any]:
-    """An agent and its parameters; a damaged checkpoint is a sentence."""
+    """An agent and its parameters; an error for a damaged checkpoint."""
     agent = agents.load(kind, game)
-    return agent, agent.init(load_game(game).spec, 0)
+    return agent, agent.init(described(game).spec, 0)
+
+
+def described(name: str) -> games.Game | foreign.ForeignGame:
+    """A game that can be watched: a game of Ludus, or a registered environment of another library."""
+    return foreign.describe(name) if foreign.is_foreign(name) else load_game(name)
 
 
 def load_game(name: str) -> games.Game:
-    """A game that the studio has: ours, found by its name; foreign ones could have any module imported."""
+    """A game of Ludus by name; names of bridges are refused, because they could import any module."""
     if ":" in name:
-        raise Refusal(f'"{name[:60]}" is a foreign game; the studio has those that ludus games lists', 404, "game")
+        raise Refusal(f'"{name[:60]}" is from another library; use a game that ludus games lists', 404, "game")
     try:
         return games.load(name)
     except LudusError as error:
@@ -182,42 +186,30 @@ def load_game(name: str) -> games.Game:
 
 
 def algorithms_for(game: games.Game) -> list[str]:
-    """The methods that a game can be learned by, its usual one first."""
-    fitting = [name for name in algorithms.names() if _fits(name, game)]
+    """The algorithms that fit a game: its default, then those that are no member of a family, then the others."""
+    fitting = [name for name in algorithms.names() if algorithms.settings_kind(name).fits(name, game)]
     usual = _usual(game.name)
-    return sorted(fitting, key=lambda name: (name != usual, not algorithms.settings_kind(name).DEEP, name))
-
-
-def _fits(algorithm: str, game: games.Game) -> bool:
-    """Networks read everything; tables need positions that repeat, and planning all of them numbered."""
-    spec = game.spec
-    if algorithms.settings_kind(algorithm).DEEP:
-        return algorithm != "world_model" or (spec.seats == 1 and isinstance(spec.actions, Continuous))
-    if isinstance(spec.actions, Continuous) or game.rules.OBSERVATION.itemsize > LARGEST_POSITION:
-        return False
-    try:
-        positions = positions_of(game.name, game.rules.OBSERVATION)
-    except LudusError:
-        return False
-    if algorithm not in algorithms.PLANNING:
-        return True
-    fair = spec.seats == 1 or (spec.zero_sum and spec.turns == "alternating")
-    return positions.count > 0 and fair and not hasattr(game.rules, "redeal")
+    return sorted(fitting, key=lambda name: (name != usual, algorithms.family(name) != name, name))
 
 
 def _usual(game: str) -> str:
-    from ludus import config
+    from ludus.training import config
 
     return config.resolve(game).algorithm
 
 
+def _kinds(game: str) -> list[str]:
+    """The kinds of agents of a game of Ludus."""
+    return [*agents.shipped_kinds(game), *agents.kinds_for(game), *["lookahead"] * lookahead.fits(game)]
+
+
 def _search(place: int, count: int) -> Offer:
-    note = f"plays {count:,} games in thought before each move"
+    note = f"tree search with {count:,} simulations per move"
     return Offer(f"mcts({count})", f"Search ({count:,})", note, 2 + place)
 
 
-def _of_game(path: Path, game: games.Game) -> checkpoint.Manifest | None:
-    """What a checkpoint says of itself, if it can be read and is of this game as it is now."""
+def _of_game(path: Path, game: games.Game | foreign.ForeignGame) -> checkpoint.Manifest | None:
+    """The manifest of a checkpoint, if it can be read and fits the present version of this game."""
     try:
         manifest = checkpoint.read_manifest(path)
     except LudusError:
@@ -233,32 +225,33 @@ def _games(names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _game_facts(game: games.Game) -> dict[str, Any]:
     spec, continuous = game.spec, isinstance(game.spec.actions, Continuous)
-    parameters = {
-        key: {"default": parameter.default, "meaning": parameter.meaning}
-        for key, parameter in games.parameters_of(game.rules).items()
-    }
+    parameters = {key: _parameter_facts(one) for key, one in games.parameters_of(game.rules).items()}
     facts = {"name": game.name, "title": game.title, "summary": game.summary, "seats": spec.seats, "turns": spec.turns}
     facts |= {"continuous": continuous, "parameters": parameters, "picture": f"/static/pictures/{game.name}.webp"}
-    steered = isinstance(spec.actions, Continuous) and len(spec.actions.low) <= 2
-    playable = hasattr(game.rules, "scene") and (steered or not continuous)
-    trained = bool(agents.shipped_kinds(game.name))
+    trained, playable = bool(agents.shipped_kinds(game.name)), hasattr(game.rules, "scene")
+    facts |= {"dashboard": getattr(game.rules, "DASHBOARD", None)}
     return facts | {"algorithms": algorithms_for(game), "playable": playable, "trained": trained}
+
+
+def _parameter_facts(parameter: Parameter) -> dict[str, Any]:
+    facts: dict[str, Any] = {"default": parameter.default, "meaning": parameter.meaning}
+    return facts | {"options": list(parameter.options), "by_hand": parameter.by_hand}
 
 
 @functools.lru_cache(64)
 def _picture(game: str) -> bytes:
-    from ludus import show
+    from ludus.evaluation import show
 
     played = show.play(game, seed=7, steps=60 if load_game(game).spec.seats == 1 else 5, every=1)
     if not played.frames:
-        raise Refusal(f"{game} draws no picture", 404)
+        raise Refusal(f"{game} has no picture", 404)
     return webp(played.frames[-1], played.frame)
 
 
 def webp(shapes: Any, frame: tuple[int, int], width: int = 480) -> bytes:
-    """A picture as few bytes."""
-    from ludus import pictures
+    """Encode a picture as WebP."""
+    from ludus.rendering import images
 
     buffer = io.BytesIO()
-    pictures.image(shapes, frame, scale=min(width / frame[0], 2.0)).save(buffer, "WEBP", quality=80, method=4)
+    images.image(shapes, frame, scale=min(width / frame[0], 2.0)).save(buffer, "WEBP", quality=80, method=4)
     return buffer.getvalue()

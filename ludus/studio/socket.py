@@ -1,7 +1,7 @@
-"""The page's one WebSocket: rooms that it watches, runs that it follows, and the commands it gives.
+"""The WebSocket of a page: the rooms that it watches, the runs that it follows, and its commands.
 
-One task reads and one writes. What waits to be sent is bounded: of each room the newest picture and the newest state,
-and a short queue of everything else; so a slow page skips pictures and never slows anybody else.
+One task reads and one writes. Of each room only the newest picture and state wait to be sent, other messages wait in a
+short queue; so a slow page skips pictures and does not slow down others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ludus.studio.rooms import Room, Rooms
-from ludus.studio.rooms.commands import FIELDS
+from ludus.studio.rooms.schema import FIELDS
 from ludus.studio.rooms.stage import Frame
 from ludus.types import LudusError
 
@@ -26,23 +26,23 @@ LONGEST, PER_SECOND = 4096, 200
 MOST_SOCKETS, MOST_ROOMS, MOST_RUNS, MOST_WAITING = 200, 16, 64, 256
 REFUSED, BUSY = 1008, 1013
 GRACE = 2.0
-"""seconds for a last word to a page that does not read"""
+"""seconds to wait for the close message to be sent to a page that does not read"""
 _open_sockets: set[int] = set()
 
 
 class Malformed(Exception):  # noqa: N818  (it is the message that is malformed)
-    """What no page of ours would send; the socket is closed with this sentence."""
+    """A message that the studio's page never sends; the socket is closed with this reason."""
 
 
 class RunsFeed(Protocol):
-    """News of the runs; callbacks are called in the event loop."""
+    """Sends changes of runs; callbacks are called in the event loop."""
 
     def follow(self, name: str, callback: Callable[[dict[str, Any]], None]) -> Callable[[], None]: ...
     def changed(self, callback: Callable[[dict[str, Any]], None]) -> Callable[[], None]: ...
 
 
 class Studio(Protocol):
-    """What a socket needs of the studio."""
+    """The parts of the studio that a socket needs."""
 
     boot: str
     version: str
@@ -54,7 +54,7 @@ class Studio(Protocol):
 
 
 async def serve(websocket: WebSocket, studio: Studio) -> None:
-    """Serve one page until it goes."""
+    """Serve one page until it disconnects."""
     await websocket.accept()
     if len(_open_sockets) >= MOST_SOCKETS:
         await websocket.close(BUSY, "too many pages are open; close one of them")
@@ -70,19 +70,19 @@ async def serve(websocket: WebSocket, studio: Studio) -> None:
         _open_sockets.discard(id(page))
         page.leave_all()
         for task in tasks:
-            task.add_done_callback(_let_rest)
+            task.add_done_callback(_ignore_exception)
             task.cancel()
         await asyncio.wait(tasks)
 
 
-def _let_rest(task: asyncio.Task[None]) -> None:
-    """The first end of a page is the one that counts; what its other tasks say then is not logged."""
+def _ignore_exception(task: asyncio.Task[None]) -> None:
+    """Retrieve the exception of a cancelled task, so that asyncio does not log it; only the first one matters."""
     if not task.cancelled():
         task.exception()
 
 
 async def _close(websocket: WebSocket, error: BaseException | None) -> None:
-    """Close with the reason, of which the protocol has room for 123 bytes; a page that is gone needs none."""
+    """Close with the reason, which the protocol limits to 123 bytes; do nothing if the page has disconnected."""
     if isinstance(error, Malformed):
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
             reason = str(error).encode()[:120].decode(errors="ignore")
@@ -92,7 +92,7 @@ async def _close(websocket: WebSocket, error: BaseException | None) -> None:
 
 
 class Watcher:
-    """One room as a page watches it: of its pictures and its states only the newest wait to be sent."""
+    """One room that a page watches; only its newest picture and state wait to be sent."""
 
     def __init__(self, page: Page, room: Room) -> None:
         self.page, self.room, self.seen = page, room, -1
@@ -101,13 +101,13 @@ class Watcher:
         self._loop = asyncio.get_running_loop()
 
     def told(self, message: dict[str, Any]) -> None:
-        self._hand_over(self._take_state if message["kind"] == "room" else self.page.say, message)
+        self._call_in_loop(self._take_state if message["kind"] == "room" else self.page.say, message)
 
     def shown(self, frame: Frame) -> None:
-        self._hand_over(self._take_frame, frame)
+        self._call_in_loop(self._take_frame, frame)
 
-    def _hand_over(self, take: Callable[[Any], None], what: Any) -> None:
-        # The loop is closed when the server ends while a room is still at its last move.
+    def _call_in_loop(self, take: Callable[[Any], None], what: Any) -> None:
+        # The loop may already be closed if the server ends while a room is making a move.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, what)
 
@@ -120,7 +120,7 @@ class Watcher:
         self.page.wake()
 
     async def send(self, websocket: WebSocket) -> None:
-        """The state before the picture: it says whose picture it is."""
+        """Send the state, then the picture, because the page needs the state to draw it."""
         state, self.state = self.state, None
         if state:
             await websocket.send_text(_text(state))
@@ -131,13 +131,13 @@ class Watcher:
 
 
 class Page:
-    """What one socket watches and follows, and what waits to be sent to it."""
+    """The rooms and runs of one socket, and the messages that wait to be sent to it."""
 
     def __init__(self, websocket: WebSocket, studio: Studio) -> None:
         self.websocket, self.studio = websocket, studio
         self.watchers: dict[str, Watcher] = {}
         self.stops: dict[str, Callable[[], None]] = {}
-        """of the runs that are followed, by name; "" is the list of runs"""
+        """functions that end the subscription of a run, by its name; "" is the list of runs"""
         self._waiting: deque[dict[str, Any]] = deque()
         self._work = asyncio.Event()
         self._second, self._heard = 0.0, 0
@@ -146,7 +146,7 @@ class Page:
     # Reading.
 
     async def read(self) -> None:
-        """Hear the page until it goes."""
+        """Handle messages of the page until it disconnects."""
         while True:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
@@ -160,13 +160,13 @@ class Page:
             self._second, self._heard = now, 0
         self._heard += 1
         if self._heard > PER_SECOND:
-            raise Malformed(f"more than {PER_SECOND} messages in a second; send fewer")
+            raise Malformed(f"more than {PER_SECOND} messages in one second; send fewer")
 
     async def hear(self, message: dict[str, Any]) -> None:
-        """Do what a message says; what cannot be done is answered with a sentence."""
+        """Execute a message; a LudusError is sent back as an error message."""
         do, room, run = message.get("do"), message.get("room"), message.get("run")
         if not isinstance(do, str):
-            raise Malformed(f'a message says what to do as "do", not {do!r:.40}')
+            raise Malformed(f'the field "do" of a message must be a string, not {do!r:.40}')
         try:
             if do in FIELDS or do in ("watch", "leave"):
                 await self._in_room(do, _name(room, "room"), message)
@@ -175,7 +175,7 @@ class Page:
             elif do == "list":
                 self._list()
             else:
-                raise Malformed(f"nobody understands {do!r:.40}")
+                raise Malformed(f"unknown command {do!r:.40}")
         except LudusError as error:
             self.say({"kind": "error", "sentence": str(error)} | ({"room": room} if isinstance(room, str) else {}))
 
@@ -185,22 +185,22 @@ class Page:
         elif do == "watch":
             await self._watch(name)
         elif name not in self.watchers:
-            raise LudusError("watch the room before you give it commands")
+            raise LudusError("the page does not watch this room; watch it before sending commands")
         else:
             watcher = self.watchers[name]
             future = watcher.room.command(message, watcher)
             future.add_done_callback(lambda done: self._answer(watcher, done))
 
     def _answer(self, watcher: Watcher, done: Future[None]) -> None:
-        """Called in the room's thread: a command that could not be done is told to who gave it."""
+        """Send the error of a failed command to the page that gave it; called in the room's thread."""
         error = None if done.cancelled() else done.exception()
         if isinstance(error, LudusError):
             watcher.told({"kind": "error", "sentence": str(error), "room": watcher.room.id})
 
     async def _watch(self, name: str) -> None:
-        """Watch a room; a room that is watched already tells everything once more."""
+        """Watch a room; if it is watched already, its state and picture are sent again."""
         if name not in self.watchers and len(self.watchers) >= MOST_ROOMS:
-            raise LudusError(f"a page watches at most {MOST_ROOMS} rooms; leave one of them")
+            raise LudusError(f"a page can watch at most {MOST_ROOMS} rooms; leave one of them")
         if name not in self.watchers:
             room = await asyncio.to_thread(self.studio.rooms.get, name)
             self.watchers[name] = Watcher(self, room)
@@ -219,7 +219,7 @@ class Page:
             stop()
         if on:
             if len(self.stops) >= MOST_RUNS:
-                raise LudusError(f"a page follows at most {MOST_RUNS} runs; leave one of them")
+                raise LudusError(f"a page can follow at most {MOST_RUNS} runs; unfollow one of them")
             self.stops[name] = self.studio.runs_feed.follow(name, self.say)
 
     def _list(self) -> None:
@@ -227,7 +227,7 @@ class Page:
             self.stops[""] = self.studio.runs_feed.changed(self.say)
 
     def leave_all(self) -> None:
-        """The page is gone."""
+        """End all subscriptions after the page has disconnected."""
         for name in list(self.watchers):
             self._leave(name)
         for stop in self.stops.values():
@@ -237,7 +237,7 @@ class Page:
     # Writing.
 
     def say(self, message: dict[str, Any]) -> None:
-        """Have a message sent; a page that does not read for very long is let go."""
+        """Queue a message; if too many wait because the page does not read, the socket is closed."""
         if message == {"kind": "runs"} and message in self._waiting:
             return
         if len(self._waiting) >= MOST_WAITING:
@@ -250,12 +250,12 @@ class Page:
         self._work.set()
 
     async def choke(self) -> None:
-        """Wait until too much waits to be sent."""
+        """Raise Malformed when too many messages wait to be sent."""
         await self._choked.wait()
-        raise Malformed("this page does not read what it is sent; load it again")
+        raise Malformed("this page does not read its messages; reload it")
 
     async def write(self) -> None:
-        """Send what waits, for ever."""
+        """Send waiting messages until the task is cancelled."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -279,7 +279,7 @@ def parsed(text: str | None) -> dict[str, Any]:
 
 
 def _text(message: dict[str, Any]) -> str:
-    """JSON in ASCII: a page may have named things by halves of letters, which no UTF-8 can hold."""
+    """JSON in ASCII, because text from a page may contain lone surrogates, which UTF-8 cannot encode."""
     return json.dumps(message, separators=(",", ":"))
 
 
@@ -289,5 +289,5 @@ def _no_constant(word: str) -> None:
 
 def _name(value: Any, what: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 200:
-        raise Malformed(f'this message wants the name of a {what} as "{what}"')
+        raise Malformed(f'the field "{what}" of this message must be the name of a {what}')
     return value

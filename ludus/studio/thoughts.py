@@ -1,7 +1,7 @@
-"""What an agent thinks of a position: what it is worth to each seat, and how likely or how good each move is.
+"""An agent's evaluation of a position: its value for each seat, and a probability or value for each move.
 
-Networks tell chances, search tells shares of its visits; tables, perfect players and those who look ahead tell values;
-others keep silent.
+Networks give probabilities and search gives visit fractions; tables, perfect players and lookahead give values; other
+agents give nothing.
 """
 
 from __future__ import annotations
@@ -13,42 +13,43 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.agents.perfect.connect4 import stones_of
-from ludus.agents.perfect.connect4_solver import ILLEGAL, book_entry, score_moves
-from ludus.agents.perfect.tictactoe import value as tictactoe_value
+from ludus.agents.players.perfect.connect4 import stones_of
+from ludus.agents.players.perfect.connect4_solver import ILLEGAL, book_entry, score_moves
+from ludus.agents.players.perfect.tictactoe import value as tictactoe_value
 from ludus.agents.search import lookahead, mcts
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.agents.trained import Trained
-from ludus.pool import Pool
+from ludus.games import plain_name
+from ludus.pool import AnyPool
 from ludus.types import Array, Discrete, Spec, Step, some_rows
 
 CHANCE, VALUE = "chance", "value"
 SHOWN, LEAST = 100, 0.0005
-"""moves that are told at most, and the smallest chance that is worth a word"""
+"""maximum number of moves that are shown, and smallest probability that is shown"""
 SEARCHED_FROM = 12
-"""plies after which every column of Connect Four is solved in a moment"""
+"""plies after which every column of Connect Four is solved within milliseconds"""
 
 
 class Thoughts(NamedTuple):
-    """What one agent thinks of one position."""
+    """The evaluation of one position by one agent."""
 
     agent: str
     values: list[float] | None
-    """what the game is worth to each seat"""
+    """value of the position for each seat"""
     moves: dict[int, float] | None
     unit: str = CHANCE
     action: int | None = None
-    """what it would do, where finding that out was the same work"""
+    """the action it would take, if the evaluation already determined it"""
 
     def told(self) -> dict[str, Any]:
-        """As the page reads it."""
+        """As JSON data for the page."""
         moves = None if self.moves is None else {str(action): _plain(x) for action, x in self.moves.items()}
         values = None if self.values is None else [_plain(value) for value in self.values]
         return {"agent": self.agent, "values": values, "moves": moves, "unit": self.unit}
 
 
-def think(player: Any, pool: Any, row: int) -> Thoughts | None:
+def think(player: Any, pool: AnyPool, row: int) -> Thoughts | None:
     """What a player thinks of one row of a pool's step; None from who cannot say, or where nothing is to be decided."""
     agent = unwrapped(player.agent)
     if not isinstance(pool.spec.actions, Discrete) or pool.status[row // pool.spec.views] != 0:
@@ -62,26 +63,25 @@ def think(player: Any, pool: Any, row: int) -> Thoughts | None:
         return by_values(player.name, values, int(pool.step.seat[row]), pool.spec)
     if hasattr(agent, "evaluate"):
         return _by_network(player, agent, pool, row)
-    if player.name == "perfect" and isinstance(pool, Pool) and pool.game.name in EXACT:
-        return EXACT[pool.game.name](player.name, one_row(pool.step, row), pool.spec)
-    return None
+    exact = EXACT.get(plain_name(pool.name)) if player.name == "perfect" else None
+    return exact(player.name, one_row(pool.step, row), pool.spec) if exact else None
 
 
-def can_tell(player: Any, pool: Any) -> bool:
+def can_tell(player: Any, pool: AnyPool) -> bool:
     """Whether a player ever says what it thinks."""
     agent = unwrapped(player.agent)
-    exact = player.name == "perfect" and isinstance(pool, Pool) and pool.game.name in EXACT
+    exact = player.name == "perfect" and plain_name(pool.name) in EXACT
     telling = mcts.Searcher | lookahead.LookaheadAt | TabularAgent
     return exact or isinstance(agent, telling) or hasattr(agent, "evaluate")
 
 
 def unwrapped(agent: Any) -> Any:
-    """The agent itself, where another brings its parameters along."""
+    """The agent itself, without the wrapper that holds its parameters."""
     return agent.agent if isinstance(agent, Trained) else agent
 
 
-def _by_search(player: Any, agent: mcts.Searcher, pool: Pool, row: int) -> Thoughts:
-    found = mcts.search(pool, row, agent.settings, player.key())
+def _by_search(player: Any, agent: mcts.Searcher, pool: AnyPool, row: int) -> Thoughts:
+    found = mcts.search(agent.pool, row, agent.settings, player.key())
     visits = np.where(pool.step.mask[row], found.visits, 0)
     shares = visits / max(visits.sum(), 1)
     return Thoughts(
@@ -89,7 +89,7 @@ def _by_search(player: Any, agent: mcts.Searcher, pool: Pool, row: int) -> Thoug
     )
 
 
-def _by_lookahead(player: Any, agent: lookahead.LookaheadAt, pool: Pool, row: int) -> Thoughts:
+def _by_lookahead(player: Any, agent: lookahead.LookaheadAt, pool: AnyPool, row: int) -> Thoughts:
     """What every option brought, on average; where there is nothing to choose, what the only one is worth."""
     found = agent.look(player.params, row, player.key())
     told = by_values(player.name, found.worth, int(pool.step.seat[row]), pool.spec)
@@ -97,7 +97,7 @@ def _by_lookahead(player: Any, agent: lookahead.LookaheadAt, pool: Pool, row: in
 
 
 def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:
-    """All rows are judged with the memory that the player has, as networks are compiled for a number of rows."""
+    """Evaluate all rows, because networks are compiled for a fixed number of rows, and take one."""
     step = pool.step._replace(first=player.unseen)
     observation = {name: array[None] for name, array in step.observation.items()}
     steps = Step(observation, *(part[None] for part in step[1:]))
@@ -109,7 +109,7 @@ def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:
 
 @functools.cache
 def judge() -> Callable[..., Any]:
-    """(agent, params, memory, steps [1, N]) to log-probabilities [N, A] and values [N, P]; compiled once an agent."""
+    """(agent, params, memory, steps [1, N]) to log-probabilities [N, A] and values [N, P]; compiled once per agent."""
     import jax
 
     def judged(agent: Any, params: Any, memory: Any, steps: Step) -> Any:
@@ -120,7 +120,7 @@ def judge() -> Callable[..., Any]:
 
 
 def by_values(name: str, values: Array, seat: int, spec: Spec) -> Thoughts:
-    """Thoughts from what each action [A] is worth to who is to act, -inf where it is illegal."""
+    """Thoughts from the values [A] of the actions for the seat to move, -inf for illegal actions."""
     best = float(values.max())
     worth = [0.0] * spec.seats
     if spec.zero_sum:
@@ -133,7 +133,7 @@ def by_values(name: str, values: Array, seat: int, spec: Spec) -> Thoughts:
 
 
 def likeliest(chances: Array, mask: Array) -> dict[int, float]:
-    """The moves that are worth a word, the likeliest first."""
+    """The moves with a probability of at least LEAST, the most likely first."""
     legal = np.where(mask, chances, 0.0)
     return {
         int(action): float(legal[action])
@@ -150,7 +150,7 @@ def _tictactoe(name: str, step: Step, spec: Spec) -> Thoughts:
 
 
 def _connect4(name: str, step: Step, spec: Spec) -> Thoughts | None:
-    """Won, drawn or lost for every column; in the opening only what the book says of the position."""
+    """Win, draw or loss for every column; in the opening only the move of the book."""
     mine, theirs = stones_of(step.observation["board"][0])
     seat = int(step.seat[0])
     if (mine | theirs).bit_count() >= SEARCHED_FROM:
@@ -164,7 +164,7 @@ def _connect4(name: str, step: Step, spec: Spec) -> Thoughts | None:
 
 
 EXACT: dict[str, Callable[[str, Step, Spec], Thoughts | None]] = {"tictactoe": _tictactoe, "connect4": _connect4}
-"""games whose perfect player knows what every move is worth"""
+"""games whose perfect player knows the value of every move"""
 
 
 def one_row(step: Step, row: int) -> Step:
@@ -173,5 +173,5 @@ def one_row(step: Step, row: int) -> Step:
 
 
 def _plain(number: float) -> float | None:
-    """A number as JSON has it, short."""
+    """The number rounded to 4 decimals, or None if it is not finite."""
     return round(float(number), 4) if math.isfinite(number) else None

@@ -1,5 +1,5 @@
-"""Starting, pausing and stopping training runs. Each trainer is a process of its own, in its own session: closing the
-studio ends none, and a studio that is opened later finds them by what they wrote into their folders."""
+"""Start, pause and stop training runs. Each trainer is a process of its own, in its own session: it continues when the
+studio is closed, and a studio that is opened later finds it through the files in its run folder."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ludus import config, runs
-from ludus.pictures import write_whole
-from ludus.runs import control
-from ludus.runs.folder import SETTINGS
+from ludus.files import write_atomically
 from ludus.studio.refusal import Refusal
+from ludus.training import config, control, runs
+from ludus.training.folder import SETTINGS
 
 LIVING = ("training", "paused")
 MOST_TRAINERS = 16
 LARGEST_LOG, KEPT_LOG = 2**20, 2**16
-"""bytes at which a log is cut, and that are left of it"""
+"""size in bytes at which a log is shortened, and size to which it is shortened"""
 PATIENCE = 20.0
-"""seconds after which a second stop is meant as one"""
+"""seconds after which a second request to stop is sent to the trainer, which then ends at once"""
 NOTES = "notes.json"
 
 
@@ -39,41 +38,41 @@ class Trainers:
         self.asked: dict[tuple[str, int], float] = {}
 
     def begin(self, run: config.Run[Any]) -> Path:
-        """A new run, and a trainer for it."""
+        """Create a new run and start its trainer."""
         folder = runs.prepare(run, self.out)
         self.start(folder)
         return folder
 
     def start(self, folder: Path, steps: int | None = None) -> None:
-        """A trainer for a run that has none, with more steps than it had if so wished."""
+        """Start a trainer for a run that has none, optionally with a new total number of steps."""
         with self.lock:
             self.reap()
             _check_idle(folder)
             if len(self.children) >= MOST_TRAINERS:
-                raise Refusal(f"{MOST_TRAINERS} runs train at once already; stop one first", 409)
-            self.children.append((folder.name, _launched(folder, steps)))
+                raise Refusal(f"{MOST_TRAINERS} runs are being trained, the maximum; stop one first", 409)
+            self.children.append((folder.name, _launch(folder, steps)))
 
     def tell(self, folder: Path, word: str) -> None:
-        """go, pause, step or save: what a living trainer hears between two updates."""
+        """Send "go", "pause", "step" or "save" to a running trainer, which reads it between two updates."""
         self.reap()
         if control.state_of(folder).status not in LIVING:
             raise Refusal(f'"{folder.name}" is not being trained now; continue it first', 409)
         control.say(folder, word)
 
     def stop(self, folder: Path) -> None:
-        """Ask a trainer to save and end; asked again after a while, it ends at once."""
+        """Ask a trainer to save and end; a second call after PATIENCE seconds ends it at once."""
         self.reap()
         trainer = control.trainer_of(folder)
         if control.state_of(folder).status not in LIVING or not trainer:
-            raise Refusal(f'"{folder.name}" is not being trained now, so there is nothing to stop', 409)
+            raise Refusal(f'"{folder.name}" is not being trained now, so it cannot be stopped', 409)
         key = (folder.name, trainer["pid"])
         if time.monotonic() - self.asked.get(key, -PATIENCE) >= PATIENCE:
             self.asked[key] = time.monotonic()
-            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+            with contextlib.suppress(ProcessLookupError):  # it has ended in the meantime
                 os.kill(trainer["pid"], signal.SIGTERM)
 
     def reap(self) -> None:
-        """Take leave of trainers of ours that have ended; one that was stopped before it began has not failed."""
+        """Forget child processes that have ended; one that was stopped before it began to train has not failed."""
         with self.lock:
             ended = [one for one in self.children if one[1].poll() is not None]
             self.children = [one for one in self.children if one not in ended]
@@ -83,10 +82,10 @@ class Trainers:
                 (self.out / name / control.TRAINER).unlink(missing_ok=True)
 
     def remove(self, folder: Path) -> None:
-        """Delete a run that nobody trains."""
+        """Delete a run that is not being trained."""
         self.reap()
-        _check_idle(folder, "stop it before it is deleted")
-        # Renamed first: a listing never sees half of it.
+        _check_idle(folder, "stop it before deleting it")
+        # Rename first, so that a listing never sees a partly deleted run.
         try:
             doomed = folder.rename(folder.with_name(f".{folder.name}.{time.time_ns()}.deleted"))
         except OSError as error:
@@ -101,8 +100,8 @@ def _check_idle(folder: Path, advice: str = "stop it first") -> None:
         raise Refusal(f'"{folder.name}" is being trained; {advice}', 409)
 
 
-def _launched(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
-    """A process that trains; the folder says so from the first moment."""
+def _launch(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
+    """Start a training process and record it in the run folder at once."""
     shorten_log(folder)
     (folder / control.CONTROL).unlink(missing_ok=True)
     started = time.time()
@@ -114,12 +113,12 @@ def _launched(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     facts = {"pid": child.pid, "started": started}
     if control.trainer_of(folder).get("pid") != child.pid:
-        write_whole(folder / control.TRAINER, json.dumps(facts).encode())
+        write_atomically(folder / control.TRAINER, json.dumps(facts).encode())
     return child
 
 
 def shorten_log(folder: Path) -> None:
-    """A log is cut to its end before it fills the disk; its writer appends, so it goes on behind the cut."""
+    """Cut a large log to its last lines; the trainer appends, so it continues to write behind them."""
     path = folder / control.LOG
     try:
         if path.stat().st_size > LARGEST_LOG:
@@ -132,26 +131,24 @@ def shorten_log(folder: Path) -> None:
 
 
 def continued(folder: Path, steps: int | None) -> int | None:
-    """The steps with which a run goes on: more than it has made."""
+    """The new total number of steps of a continued run, None if unchanged; raises Refusal if too small."""
     run, made = config.read(folder / SETTINGS), newest_steps(folder)
     wanted = run.steps if steps is None else steps
     if wanted <= made:
-        raise Refusal(
-            f"it has made {made:,} steps already; say how many it shall have in all, more than that", 422, "steps"
-        )
+        raise Refusal(f"the run has already made {made:,} steps; give a larger total number of steps", 422, "steps")
     return None if wanted == run.steps else wanted
 
 
 def newest_steps(folder: Path) -> int:
-    from ludus import checkpoint
-    from ludus.runs.folder import CHECKPOINTS
+    from ludus.agents import checkpoint
+    from ludus.training.folder import CHECKPOINTS
 
     newest = checkpoint.newest(folder / CHECKPOINTS)
     return 0 if newest is None else checkpoint.read_manifest(newest).steps
 
 
 def notes_of(folder: Path) -> dict[str, Any]:
-    """What somebody called a run, and how it is marked."""
+    """The title and tags of a run; empty if there are none or the file is damaged."""
     try:
         found = json.loads((folder / NOTES).read_bytes()[:65_536])
     except (OSError, ValueError):
@@ -162,4 +159,4 @@ def notes_of(folder: Path) -> dict[str, Any]:
 
 
 def write_notes(folder: Path, notes: dict[str, Any]) -> None:
-    write_whole(folder / NOTES, json.dumps(notes, ensure_ascii=False).encode())
+    write_atomically(folder / NOTES, json.dumps(notes, ensure_ascii=False).encode())

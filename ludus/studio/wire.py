@@ -1,6 +1,6 @@
-"""Frames on the wire: the shapes of a game as few bytes, whole or only what changed since the frame before.
+"""Binary encoding of frames: the shapes of a game, either all or only those that changed since the previous frame.
 
-Little endian; lengths in sixteenths of a pixel, angles in 64ths of a degree. A page that draws reads the same layout.
+Little endian; lengths in sixteenths of a pixel, angles in 64ths of a degree. static/wire.js decodes the same layout.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
+from ludus.dsl.draw import AREA, LETTERS, SHAPE
+from ludus.dsl.rows import bare, new_rows
 from ludus.types import Array, LudusError
-from ludus.words.draw import AREA, LETTERS, SHAPE
-from ludus.words.rows import bare, new_rows
 
 SHAPES, PIXELS = 1, 2
-"""versions of a frame: a list of shapes, or a picture that a foreign game drew"""
+"""versions of a frame: a list of shapes, or a picture drawn by a game of another library"""
 WHOLE = 1
 HEADER = struct.Struct("<BBHIHHHH")
-PIXEL_HEADER = struct.Struct("<BBHI")
+PIXEL_HEADER = struct.Struct("<BBHIH")
 PLACE, ANGLE = 16, 64
 MOST_SHAPES = 2**16 - 1
 ROW = np.dtype(
     [("kind", "u1"), ("letters", "u1"), ("color", "u1", 3), ("zero", "u1"), ("place", "<i2", 4), ("size", "<u2"),
      ("angle", "<i2"), ("text", "u1", LETTERS), ("rest", "u1", 6)])  # fmt: skip
-"""a shape before its text is cut to its letters; eight words long, so that rows are compared eight bytes at a time"""
+"""a shape with its text padded to full length; 64 bytes, so that rows are compared eight bytes at a time"""
 FIXED = 18
 OFFSETS = {name: field[1] for name, field in (SHAPE.fields or {}).items()}
 FACTORS = np.array([PLACE] * 5 + [ANGLE], np.float32)
 LOW = np.array([-(2**15)] * 4 + [0, -(2**15)], np.float32)
 HIGH = np.array([2**15 - 1] * 4 + [2**16 - 1, 2**15 - 1], np.float32)
 PLACES = np.arange(LETTERS)
-assert ROW.itemsize == 64 and OFFSETS["angle"] - OFFSETS["x"] == 20, "the six numbers of a shape stand side by side"
+assert ROW.itemsize == 64 and OFFSETS["angle"] - OFFSETS["x"] == 20, "the six numbers of a shape must be adjacent"
 
 
 def pack(shapes: Array) -> Array:
-    """The shapes of a scene as rows of whole numbers."""
+    """The shapes of a scene as rows of integers."""
     raw = np.ascontiguousarray(shapes[:MOST_SHAPES]).view(np.uint8).reshape(-1, SHAPE.itemsize)
     rows = np.zeros(len(raw), ROW)
     numbers = raw[:, OFFSETS["x"] : OFFSETS["text"]].view(np.float32) * FACTORS
@@ -46,7 +46,7 @@ def pack(shapes: Array) -> Array:
     np.clip(np.rint(numbers, out=numbers), LOW, HIGH, out=numbers)
     rows["place"], rows["size"], rows["angle"] = numbers[:, :4], numbers[:, 4], numbers[:, 5]
     rows["kind"], rows["letters"] = kind, letters = raw[:, OFFSETS["kind"]], raw[:, OFFSETS["letters"]]
-    # 0xRRGGBB lies in memory as B, G, R; the number of an area stays as it is.
+    # 0xRRGGBB is stored as B, G, R; the action number of an area keeps its byte order.
     low_first = raw[:, OFFSETS["color"] : OFFSETS["color"] + 3]
     rows["color"] = low_first[:, ::-1]
     areas, texts = np.flatnonzero(kind == AREA), np.flatnonzero(letters)
@@ -66,15 +66,17 @@ def encode(room: int, tick: int, rows: Array, before: Array | None = None, gauge
     return HEADER.pack(*head) + numbers.tobytes() + _cut(rows[first:last])
 
 
-def encode_pixels(room: int, tick: int, pixels: Array) -> bytes:
-    """The message of a game that draws pixels [H, W, 3]."""
+def encode_pixels(room: int, tick: int, pixels: Array, gauges: Any = ()) -> bytes:
+    """The message of a game that draws pixels [H, W, 3]: header, gauges, and the picture as WebP."""
+    numbers = np.asarray(gauges, "<f4")
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "WEBP", quality=80, method=2)
-    return PIXEL_HEADER.pack(PIXELS, 0, room, tick % 2**32) + buffer.getvalue()
+    header = PIXEL_HEADER.pack(PIXELS, 0, room, tick % 2**32, numbers.size)
+    return header + numbers.tobytes() + buffer.getvalue()
 
 
 def _changed(before: Array, rows: Array) -> tuple[int, int]:
-    """Where the new rows begin and end to differ from the old ones."""
+    """The range [first, last) outside which new and old rows are equal."""
     common = min(len(before), len(rows))
     old, new = (part[:common].view(np.uint64).reshape(common, ROW.itemsize // 8) for part in (before, rows))
     differing = np.flatnonzero((old != new).any(axis=1))
@@ -84,7 +86,7 @@ def _changed(before: Array, rows: Array) -> tuple[int, int]:
 
 
 def _cut(rows: Array) -> bytes:
-    """The rows as bytes, each text as long as it is."""
+    """The rows as bytes, each text without its padding."""
     fixed = rows.view(np.uint8).reshape(len(rows), ROW.itemsize)[:, :FIXED].tobytes()
     pieces, done = [], 0
     for index in np.flatnonzero(rows["letters"]).tolist():
@@ -94,7 +96,7 @@ def _cut(rows: Array) -> bytes:
 
 
 class Frame:
-    """One picture of a room for all who watch it; what is sent is made once, however many there are."""
+    """One picture of a room, encoded once for all listeners."""
 
     def __init__(self, room: int, number: int, tick: int, rows: Array, before: Array | None, gauges: Any = ()) -> None:
         self.room, self.number, self.tick, self.rows, self.gauges = room, number, tick, rows, tuple(gauges)
@@ -102,12 +104,12 @@ class Frame:
 
     @functools.cached_property
     def change(self) -> bytes:
-        """For who has the frame before."""
+        """The message for listeners that have the previous frame."""
         return self.whole if self._before is None else self._changed
 
     @functools.cached_property
     def whole(self) -> bytes:
-        """For everybody else."""
+        """The message for all others."""
         return encode(self.room, self.tick, self.rows, None, self.gauges)
 
     @functools.cached_property
@@ -115,41 +117,42 @@ class Frame:
         return encode(self.room, self.tick, self.rows, self._before, self.gauges)
 
     def after(self, seen: int) -> bytes:
-        """What somebody is sent whose last frame had the number `seen`."""
+        """The message for a listener whose last frame had the number `seen`."""
         return self.change if seen == self.number - 1 else self.whole
 
 
 class PixelFrame:
-    """The same for a game that draws pixels: every frame is whole."""
+    """A frame of a game that draws pixels; every message is whole."""
 
-    def __init__(self, room: int, number: int, tick: int, pixels: Array) -> None:
+    def __init__(self, room: int, number: int, tick: int, pixels: Array, gauges: Any = ()) -> None:
         self.room, self.number, self.tick = room, number, tick
-        self.whole = self.change = encode_pixels(room, tick, pixels)
+        self.whole = self.change = encode_pixels(room, tick, pixels, gauges)
 
     def after(self, seen: int) -> bytes:
         return self.whole
 
 
 class Seen(NamedTuple):
-    """What a message says."""
+    """A decoded message."""
 
     room: int
     tick: int
     whole: bool
     gauges: list[float]
     shapes: Array
-    """records of `draw.SHAPE`, as pictures are drawn from; pixels [H, W, 3] where the game drew those"""
+    """records of `draw.SHAPE`, or pixels [H, W, 3]"""
 
 
 def decode(message: bytes, before: Array | None = None) -> Seen:
-    """Read a message; one that tells only changes needs the shapes `before`."""
+    """Decode a message; one that contains only changes needs the shapes `before`."""
     if message[:1] == bytes([PIXELS]):
-        _, _, room, tick = PIXEL_HEADER.unpack_from(message)
-        with Image.open(io.BytesIO(message[PIXEL_HEADER.size :])) as picture:
-            return Seen(room, tick, True, [], np.array(picture.convert("RGB")))
+        _, _, room, tick, count = PIXEL_HEADER.unpack_from(message)
+        gauges = np.frombuffer(message, "<f4", count, PIXEL_HEADER.size).tolist()
+        with Image.open(io.BytesIO(message[PIXEL_HEADER.size + 4 * count :])) as picture:
+            return Seen(room, tick, True, gauges, np.array(picture.convert("RGB")))
     version, flags, room, tick, total, first, changed, count = HEADER.unpack_from(message)
     if version != SHAPES or (not flags & WHOLE and before is None):
-        raise LudusError(f"a frame of version {version} with flags {flags} cannot be read without what came before")
+        raise LudusError(f"cannot decode a frame of version {version} with flags {flags} without the previous frame")
     gauges = np.frombuffer(message, "<f4", count, HEADER.size).tolist()
     shapes = new_rows(total, bare(SHAPE))
     if before is not None and not flags & WHOLE:
@@ -161,7 +164,7 @@ def decode(message: bytes, before: Array | None = None) -> Seen:
 
 
 def _read_shape(message: bytes, place: int, shape: Any) -> int:
-    """Fill one shape; returns where the next begins."""
+    """Fill one shape; return the position of the next."""
     kind, letters, red, green, blue, _, x, y, w, h, size, angle = struct.unpack_from("<6B4hHh", message, place)
     text = message[place + FIXED : place + FIXED + letters]
     shape["kind"], shape["letters"] = kind, letters

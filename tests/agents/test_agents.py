@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from ludus import agents, evaluate, games
-from ludus.agents.perfect import tictactoe as perfect
+from ludus import agents, games
+from ludus.agents.players.perfect import tictactoe as perfect
+from ludus.dsl import CUT, PLAYING
+from ludus.evaluation import scores
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import CUT, PLAYING
 
 PAIRS = [(name, kind) for name in games.names() for kind in agents.kinds_for(name)]
 
@@ -28,6 +29,25 @@ def test_an_agent_acts_legally_and_repeatably(name, kind):
             assert decision.value.shape == pool.step.reward.shape
         streams.append(pool.save())
     assert all(np.array_equal(one, two) for one, two in zip(streams[0][2:], streams[1][2:], strict=True))
+
+
+SEARCHES = [("tictactoe", "mcts(5)"), ("goofspiel", "mcts(5)"), ("connect4", "lookahead(4)")]
+
+
+@pytest.mark.parametrize(("name", "kind"), PAIRS + SEARCHES)
+def test_with_a_key_for_each_row_rows_do_not_depend_on_each_other(name, kind):
+    keys = np.array([7, 2**63 + 1, 7], np.uint64)
+    loaded, together = agents.load(kind, name), Pool(name, 3, [4, 5, 4])
+    views = together.spec.views
+    chosen = first_action(loaded, together, np.repeat(keys, views)).reshape(3, views, -1)
+    for row, seed in enumerate([4, 5, 4]):
+        alone = first_action(loaded, Pool(name, 1, [seed]), np.repeat(keys[row], views))
+        assert np.array_equal(alone.reshape(views, -1), chosen[row])
+
+
+def first_action(loaded, pool, keys):
+    agent = agents.seated(loaded, pool)
+    return np.asarray(agent.act(agent.init(pool.spec, 0), agent.memory(len(keys)), pool.step, keys)[0].action)
 
 
 def results(name, kinds, rows, seed):
@@ -84,7 +104,7 @@ def test_scripted_driver_laps_unseen_tracks():
 @pytest.mark.parametrize("name", ["recall", "recall(cues=8, delay=5)"])
 def test_scripted_recall_remembers_the_cue(name):
     agent = agents.load("scripted", name)
-    result = evaluate.score(name, agent, agent.init(None, 0), games=60, rows=16)
+    result = scores.score(name, agent, agent.init(None, 0), games=60, rows=16)
     assert (result.returns == 1).all()
 
 
@@ -103,7 +123,7 @@ def test_scripted_recall_guesses_what_it_was_not_shown():
 def test_scripted_lair_takes_the_shortest_way(locks, moves):
     name = f"lair(locks={locks})"
     agent = agents.load("scripted", name)
-    result = evaluate.score(name, agent, agent.init(None, 0), games=3, rows=3)
+    result = scores.score(name, agent, agent.init(None, 0), games=3, rows=3)
     assert (result.returns == 1).all() and (result.lengths == moves).all()
 
 
@@ -126,12 +146,12 @@ def test_wrong_names_get_a_sentence():
 
 @pytest.mark.parametrize(("kind", "games_", "cleared", "ante"), [("greedy", 200, 0.65, 2.4), ("expert", 60, 0.85, 4.0)])
 def test_players_of_balatro_are_as_strong_as_they_claim(kind, games_, cleared, ante):
-    score = evaluate.score("balatro", agents.load(kind, "balatro"), (), games_, 1)
+    score = scores.score("balatro", agents.load(kind, "balatro"), (), games_, 1)
     assert score.measures["ante 1 cleared"].estimate > cleared
     assert score.measures["ante"].estimate > ante
 
 
 def test_who_thinks_about_games_says_that_it_needs_them():
     pool = Pool("balatro", 1)
-    with pytest.raises(LudusError, match="needs the games themselves"):
+    with pytest.raises(LudusError, match="needs the states of the games"):
         agents.load("greedy", "balatro").act((), (), pool.step, 0)

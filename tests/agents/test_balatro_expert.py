@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ludus.agents.expert.balatro import WORK, hands
+from ludus.agents.players.expert.balatro import WORK, hands
+from ludus.dsl import rule
+from ludus.dsl.compiler import whole
+from ludus.dsl.rows import new_rows
 from ludus.games.balatro import actions, poker, rounds
 from ludus.games.balatro.state import MOST_PLAYED, PLAYING_HAND
 from ludus.pool import Pool
-from ludus.words import rule
-from ludus.words.compiling import whole
-from ludus.words.rows import new_rows
 
 
 @rule

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ludus.agents.perfect import connect4_book as book
-from ludus.agents.perfect import connect4_solver as solver
+from ludus.agents.players.perfect import connect4_book as book
+from ludus.agents.players.perfect import connect4_solver as solver
 
 FULL_BOARD = solver.make_board(7, 6)
 # A board as the plain minimax sees it: a text for each column, from the bottom up, of 0 (first player) and 1.

@@ -8,14 +8,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ludus import checkpoint, devices, games
-from ludus.agents import deep, distributions
-from ludus.agents.networks import shapes_of
-from ludus.agents.networks.arguments import MLPArgs, ModelArgs
+from ludus import games
+from ludus.agents import checkpoint
+from ludus.agents.neural import agent as deep
+from ludus.agents.neural import devices, distributions
+from ludus.agents.neural.networks import shapes_of
+from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
+from ludus.algorithms.opponents import Opponents
+from ludus.algorithms.protocol import Desk
+from ludus.algorithms.rollout_worker import RolloutWorker
 from ludus.bridges import open_pool
-from ludus.runtimes.acting.actor import Actor
-from ludus.runtimes.acting.opponents import Opponents
-from ludus.runtimes.acting.past import Past
 from ludus.types import Continuous, Discrete, LudusError, Spec
 
 devices.start()
@@ -39,9 +41,11 @@ def played(game, kind):
     pool = open_pool(game, ROWS, 3)
     agent = deep.new_agent(pool, ARGS[kind])
     params = made_up(agent)
-    actor = Actor(pool, agent, Opponents(("self",), pool, agent, Past(1, 1), 0), 3, 0)
-    actor.collect(params, 0, 5)  # so that the memory is not empty when the rollout begins
-    return agent, params, actor.collect(params, 0, LENGTH)
+    worker = RolloutWorker(pool, agent, Opponents(("self",), pool, agent, 0), Desk(3, 0, 1, 5))
+    worker.publish({"params": params}, 0)
+    worker.work()  # so that the memory is not empty when the rollout begins
+    worker.desk = Desk(3, 0, 1, LENGTH)
+    return agent, params, worker.work()
 
 
 @pytest.mark.parametrize("kind", ARGS)
@@ -104,7 +108,7 @@ def test_choices_are_what_greedy_play_takes():
     choices = agent.choices(params, step)
     assert choices.shape == (ROWS, 9) and (choices.sum(axis=1) == 1).all() and (choices.argmax(axis=1) == greedy).all()
     agent, params, rollout = played("recall", "rnn")
-    with pytest.raises(LudusError, match="an agent with a memory does depends on all it saw before"):
+    with pytest.raises(LudusError, match="an agent with a memory depend on earlier steps"):
         agent.choices(params, rollout.steps)
 
 
@@ -185,7 +189,7 @@ def test_an_agent_comes_back_from_its_description():
     ("description", "sentence"),
     [
         ({"kind": "oracle"}, 'unknown kind of agent "oracle"; known are mlp, rnn'),
-        ({"kind": "mlp", "args": {"breadth": 3}}, "the settings of this mlp agent do not fit"),
+        ({"kind": "mlp", "args": {"breadth": 3}}, "invalid settings of this mlp agent"),
         ({"kind": "mlp", "args": {"width": 0}}, "width is 0; it must be at least 1"),
         ({"kind": "rnn", "args": {"rnn_type": "elephant"}}, "it must be one of"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ludus.agents import distributions as d
+from ludus.agents.neural import distributions as d
 
 plain_and_jit = pytest.mark.parametrize("wrap", [lambda function: function, jax.jit], ids=["plain", "jit"])
 seeds = st.integers(0, 2**32 - 1)

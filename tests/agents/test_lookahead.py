@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from small_games import GUESS, check_dice_unseen, check_hidden_unseen, garden, small_game
 
-from ludus import agents, evaluate
+from ludus import agents
 from ludus.agents.search import lookahead
 from ludus.agents.search.lookahead import Lookahead, chosen
+from ludus.dsl import PLAYING
+from ludus.evaluation import scores
 from ludus.pool import Pool
 from ludus.types import Decision, LudusError
-from ludus.words import PLAYING
 
 LATER = small_game('''
 """Later: whoever waits gets more, up to three points; what is seen is how long that was."""
@@ -76,7 +77,7 @@ def test_cannot_see_what_is_hidden(plant, monkeypatch):
 def test_all_options_meet_the_same_deals(plant):
     """With other deals for each option, the hidden number would be named twice in one deal, or never."""
     pool = Pool(plant("guess_deals", GUESS), 3, 5)
-    worth = Lookahead(Simple(), deals=50).at(pool).tried((), np.arange(3), 0, 7)
+    worth = Lookahead(Simple(), deals=50).at(pool).tried((), np.arange(3), 0, 7 + np.arange(3))
     assert worth.shape == (3, 50, 7) and (worth[..., 6] == 0.5).all()
     assert (worth[..., :6].sum(axis=2) == 1.0).all()
 
@@ -86,7 +87,7 @@ def test_rewards_are_summed_as_they_come_and_the_critic_judges_the_rest(plant, d
     """Whoever plays on waits too; the critic says 2 of whatever is not over, and a step later is worth half."""
     pool = Pool(plant("later", LATER), 1, 5)
     patient = replace(Lookahead(Simple(2.0), Waiting(), deals=2, discount=0.5), depth=depth)
-    found = patient.at(pool).tried((), np.array([0]), 0, 7)[0]
+    found = patient.at(pool).tried((), np.array([0]), 0, np.array([7]))[0]
     assert (found[:, 0] == 0.0).all()
     assert found[:, 1].tolist() == [worth] * 2
 
@@ -138,7 +139,7 @@ def test_the_trained_duelist_wins_while_it_looks_ahead():
     pool = Pool("duel", 12, 3)
     player, other = agents.load("lookahead(4)", "duel"), agents.load("first", "duel")
     assert player.deals == 4 and player.discount == 1.0
-    found = evaluate.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 12, 3)
+    found = scores.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 12, 3)
     assert found.wins >= 7
 
 
@@ -159,9 +160,9 @@ def test_what_cannot_look_ahead_is_a_sentence():
     player = Lookahead(Simple())
     with pytest.raises(LudusError, match=r"use agent\.at\(pool\)"):
         player.act((), (), pool.step, 0)
-    with pytest.raises(LudusError, match="in car options cannot be tried one by one"):
+    with pytest.raises(LudusError, match="discrete actions and alternating turns, which car does not have"):
         player.at(Pool("car", 1))
-    with pytest.raises(LudusError, match="in goofspiel options cannot be tried one by one"):
+    with pytest.raises(LudusError, match="discrete actions and alternating turns, which goofspiel does not have"):
         player.at(Pool("goofspiel", 1))
     for deals in (1, 513):
         with pytest.raises(LudusError, match="2 to 512 deals"):

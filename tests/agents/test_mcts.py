@@ -13,9 +13,9 @@ from small_games import check_dice_unseen, check_hidden_unseen, garden, small_ga
 from ludus import agents
 from ludus.agents.search import mcts
 from ludus.agents.search.mcts import MCTS
+from ludus.dsl import PLAYING
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import PLAYING
 
 THREE = small_game('''
 """Three: the first may end the game for half a point, or leave it to the third, who looks after itself."""
@@ -258,9 +258,9 @@ def test_what_cannot_be_searched_is_a_sentence():
     pool = Pool("tictactoe", 2, 1)
     with pytest.raises(LudusError, match=r"use MCTS\(\.\.\.\)\.at\(pool\)"):
         MCTS().act((), (), pool.step, 0)
-    with pytest.raises(LudusError, match="search wants numbered actions"):
+    with pytest.raises(LudusError, match="search needs discrete actions"):
         MCTS().at(Pool("car", 1))
-    with pytest.raises(LudusError, match="search wants numbered actions"):
+    with pytest.raises(LudusError, match="search needs discrete actions"):
         MCTS().init(Pool("car", 1).spec, 0)
     with pytest.raises(LudusError, match=r"at least one simulation.*simulations=0"):
         MCTS(simulations=0)

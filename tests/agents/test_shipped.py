@@ -1,12 +1,12 @@
 """The trained agents that come with ludus: small, found by the words `trained` and `dreamer`, and able to play."""
 
-import pkgutil
-
 import numpy as np
 import pytest
 
-from ludus import agents, checkpoint, evaluate, games
+from ludus import agents, games
+from ludus.agents import checkpoint
 from ludus.bench.world_model import TRACKS, count_lapped, driven
+from ludus.evaluation import scores
 from ludus.pool import Pool
 from ludus.types import LudusError
 
@@ -18,18 +18,18 @@ BARS = {
 LARGEST = 1_500_000
 
 
-def bundled():
-    return [module.name for module in pkgutil.iter_modules(games.__path__)]
+SHIPPED = sorted(path.name for path in agents.PRETRAINED.iterdir() if path.is_dir())
+"""the folders of the agents: of a game, or of a game and a kind of agent"""
 
 
-def test_every_game_has_one():
-    assert set(BARS) == set(bundled())
-    assert {path.name for path in agents.SHIPPED.iterdir() if path.is_dir()} == {*BARS, "car.dreamer"}
+def test_every_agent_has_a_bar():
+    assert set(SHIPPED) == {*BARS, "car.dreamer"}
 
 
-@pytest.mark.parametrize(("name", "kind"), [*((name, "trained") for name in bundled()), ("car", "dreamer")])
-def test_it_is_small_and_fits_the_game(name, kind):
-    folder = agents.shipped(name, kind)
+@pytest.mark.parametrize("folder", SHIPPED)
+def test_it_is_small_and_fits_the_game(folder):
+    name, _, kind = folder.partition(".")
+    folder = agents.shipped(name, kind or "trained")
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "params.safetensors"]
     assert sum(path.stat().st_size for path in folder.iterdir()) < LARGEST
     stored = checkpoint.load(folder)
@@ -37,16 +37,16 @@ def test_it_is_small_and_fits_the_game(name, kind):
     assert stored.manifest.score is not None
 
 
-@pytest.mark.parametrize("name", bundled())
+@pytest.mark.parametrize("name", BARS)
 def test_it_plays(name):
     agent = agents.load("trained", name)
     spec = games.load(name).spec
     if spec.seats == 1:
-        got = evaluate.score(name, agent, agent.init(spec, 0), 24, seed=3).interval.estimate
+        got = scores.score(name, agent, agent.init(spec, 0), 24, seed=3).interval.estimate
     else:
         opponent = agents.load("random", name)
         players = [(agent, agent.init(spec, 0)), (opponent, opponent.init(spec, 0))]
-        got = evaluate.match(name, players, 100, seed=3).interval.estimate
+        got = scores.match(name, players, 100, seed=3).interval.estimate
     assert got > BARS[name]
 
 
@@ -80,10 +80,10 @@ def test_it_plays_the_same_game_with_other_parameters():
 
 
 def test_it_is_not_the_best_which_needs_no_training():
-    assert all("trained" not in agents.kinds_for(name) for name in bundled())
+    assert all("trained" not in agents.kinds_for(name) for name in games.bundled())
 
 
-def test_a_game_without_one_says_so():
+def test_a_game_needs_none():
     assert agents.shipped("gymnasium:CartPole-v1") is None and agents.shipped("pig") is None
     with pytest.raises(LudusError, match="no trained agent comes with ludus for pig; make one: ludus train pig"):
         agents.load("trained", "pig")

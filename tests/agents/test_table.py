@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ludus.agents import table as tables
 from ludus.agents.table import ANY_LEGAL, ILLEGAL, LINE, SMALLEST, Table, positions_of, row_dtype
 from ludus.agents.tabular import enter_all, find_all
+from ludus.dsl import f32, i8, i16, record, within
 from ludus.types import LudusError
-from ludus.words import f32, i8, i16, record, within
 
 ACTIONS = 5
 EXTRA = (("counts", np.float32),)
@@ -180,13 +180,13 @@ def test_a_table_that_knows_positions_without_number_is_refused():
     state = filled(NUMBERED, [[0, 1, 2, 3], [1, 1, 1, 1]]).state()
     for beyond in (2**63, 2**63 - 1, NUMBERED.count):
         known = np.array([0, beyond], np.uint64)
-        with pytest.raises(LudusError, match="it knows positions that it has no room for"):
+        with pytest.raises(LudusError, match="it contains positions beyond its size"):
             Table.from_state(state | {"known": known}, ACTIONS)
 
 
 def test_a_table_of_another_method_is_refused():
     state = filled(NUMBERED, [[0, 1, 2, 3]]).state()
-    with pytest.raises(LudusError, match="it lacks counts"):
+    with pytest.raises(LudusError, match="it has no counts"):
         Table.from_state(state, ACTIONS, EXTRA)
     assert len(Table.from_state(filled(NUMBERED, [[0, 1, 2, 3]], EXTRA).state(), ACTIONS)) == 1  # more does no harm
 
@@ -196,13 +196,13 @@ def test_positions_are_numbered_where_that_fits():
     assert positions_of("edge", record(cell=within(0, 1, i8, 24))).count == 2**24
     assert positions_of("beyond", record(cell=within(0, 1, i8, 25))).count == 0
     assert positions_of("signed", record(cell=within(-3, 3, i8, 2))).lows.tolist() == [-3, -3]
-    with pytest.raises(LudusError, match="speed is continuous, and a table needs numbered positions"):
+    with pytest.raises(LudusError, match="speed is continuous, but a table needs discrete positions"):
         positions_of("car", record(gear=within(0, 3, i8), speed=within(0.0, 1.0, f32)))
 
 
 def test_memory_that_is_not_there_is_not_taken(monkeypatch):
     monkeypatch.setattr(tables, "available_memory", lambda: 2**19)
-    with pytest.raises(LudusError, match=r"a table of 1,000,000 positions needs 0\.1 GiB, and 0\.0 GiB are free"):
+    with pytest.raises(LudusError, match=r"a table of 1,000,000 positions needs 0\.1 GiB, but 0\.0 GiB are free"):
         Table(1_000_000, ACTIONS)
     table = Table(0, ACTIONS)
     with pytest.raises(LudusError, match=r"8,192 positions"):

@@ -159,10 +159,10 @@ def test_alone_the_value_is_the_highest():
 
 def test_a_table_of_another_game_is_refused(pool):
     agent = TabularAgent.of(pool)
-    with pytest.raises(LudusError, match="this table is not of this game"):
+    with pytest.raises(LudusError, match="this table is for another game"):
         agent.places(Table(0, 9), pool.step)
     for count in (0, 3**9 - 1, 2 * 3**9):
-        with pytest.raises(LudusError, match=f"this table has {count:,} numbered positions and the game has 19,683"):
+        with pytest.raises(LudusError, match=f"this table has {count:,} numbered positions but the game has 19,683"):
             agent.check(Table(count, 9))
     agent.check(agent.init(pool.spec, 0))
 

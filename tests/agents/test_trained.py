@@ -5,9 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
-from ludus import agents, checkpoint, config, evaluate, runs
-from ludus.agents import trained
+from ludus import agents
+from ludus.agents import checkpoint, trained
+from ludus.evaluation import scores
 from ludus.pool import Pool
+from ludus.training import config, runs
 from ludus.types import LudusError
 
 
@@ -59,13 +61,13 @@ def test_it_is_found_by_its_folder_wherever_an_agent_is_named(run, monkeypatch):
     assert isinstance(agents.load(run.name, "tictactoe"), trained.Trained)
     opponent, agent = agents.load("random", "tictactoe"), agents.load(f"./{run.name}", "tictactoe")
     spec = agent.agent.spec
-    result = evaluate.match("tictactoe", [(agent, agent.init(spec, 0)), (opponent, opponent.init(spec, 0))], 200, 1)
+    result = scores.match("tictactoe", [(agent, agent.init(spec, 0)), (opponent, opponent.init(spec, 0))], 200, 1)
     assert result.interval.estimate > 0.3
 
 
 @pytest.mark.parametrize("game", ["connect4", "goofspiel", "gymnasium:Taxi-v4"])
 def test_another_game_is_refused(run, game):
-    with pytest.raises(LudusError, match=f"this checkpoint is of tictactoe, not {game}"):
+    with pytest.raises(LudusError, match=f"this checkpoint is for tictactoe, not {game}"):
         trained.load(run, game)
 
 
@@ -77,13 +79,15 @@ def test_another_version_of_the_game_is_refused(copy):
 
 def test_an_agent_of_another_kind_is_refused(copy):
     rewritten(trained.newest_in(copy), agent={"kind": "oracle"})
-    with pytest.raises(LudusError, match='an agent of the kind "oracle"; this version of ludus knows tabular'):
+    with pytest.raises(
+        LudusError, match='unknown kind of agent "oracle" in this checkpoint; this version of ludus has tabular'
+    ):
         trained.load(copy)
 
 
 def test_seats_that_were_told_apart_otherwise_are_refused(copy):
     rewritten(trained.newest_in(copy), agent={"kind": "tabular", "tables": "seat"})
-    with pytest.raises(LudusError, match="this table has 19,683 numbered positions and the game has 39,366"):
+    with pytest.raises(LudusError, match="this table has 19,683 numbered positions but the game has 39,366"):
         trained.load(copy)
 
 
@@ -92,7 +96,7 @@ def test_a_checkpoint_without_a_table_is_refused(copy):
     stored = checkpoint.load(path)
     shutil.rmtree(path)
     checkpoint.save(path.parent, int(path.name), stored._replace(arrays={"learner": stored.arrays["learner"]}))
-    with pytest.raises(LudusError, match="holds no table, though it says so"):
+    with pytest.raises(LudusError, match="should contain a table but does not"):
         trained.load(copy)
 
 
@@ -108,5 +112,5 @@ def test_nothing_there_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LudusError, match="there is no run"):
         trained.load(tmp_path / "file")
-    with pytest.raises(LudusError, match="holds no checkpoint yet; let ludus train --resume"):
+    with pytest.raises(LudusError, match="has no checkpoint yet; continue it with: ludus train --resume"):
         trained.load(tmp_path)

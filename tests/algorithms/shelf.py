@@ -6,10 +6,11 @@ import numpy as np
 import small_games
 from small_games import small_game
 
+from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.worker import Worker
 from ludus.bridges import open_pool
-from ludus.words import CUT, PLAYING
+from ludus.dsl import CUT, PLAYING
 
 WALK = small_game('''
 """Walk: six places in a row; every step costs something, and the last place pays 1."""
@@ -155,14 +156,14 @@ class Seen(NamedTuple):
 
 def hired(game, seed=5, rows=1, **settings):
     """A worker and its empty table."""
-    worker = Worker(open_pool(game, rows, seed), Tabular(**settings), seed)
+    worker = Worker(open_pool(game, rows, seed), Tabular(**settings), Desk(seed, 0, 1, 1))
     return worker, worker.new_table()
 
 
 def learned(game, steps, seed=5, rows=8, **settings):
     """The table after so many steps."""
     worker, table = hired(game, seed, rows, **settings)
-    worker.work(table, steps)
+    worker.learn(table, steps)
     return table
 
 
@@ -173,7 +174,7 @@ def watch(worker, table, steps, field):
     for _ in range(steps):
         before, movers, playing = worker.desks.copy(), states["seat"].copy(), states["status"] == PLAYING
         time = worker.time
-        worker.work(table, 1)
+        worker.learn(table, 1)
         for row in range(worker.rows):
             own = range(row * desks, (row + 1) * desks)
             gained[own] += games["reward"][row] if playing[row] else 0.0

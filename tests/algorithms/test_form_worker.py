@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.forms.worker import FormWorker
 from ludus.algorithms.tabular.worker import Worker
@@ -18,9 +19,9 @@ def learn(form, game, rows, steps, number=0, workers=1, **settings):
     """A table and the tallies after some stretches of work."""
     algorithm = Tabular(form=form, **settings)
     kind = Worker if form == "compiled" else FormWorker
-    worker = kind(open_pool(game, rows, seed=3, threads=1), algorithm, 5, number, workers)
+    worker = kind(open_pool(game, rows, seed=3, threads=1), algorithm, Desk(5, number, workers, 1))
     table = worker.new_table()
-    tallies = [worker.work(table, stretch).tolist() for stretch in steps]
+    tallies = [worker.learn(table, stretch).tolist() for stretch in steps]
     assert worker.time == sum(steps)
     worker.close()
     return table, tallies
@@ -70,16 +71,16 @@ def test_cut_offs_look_ahead():
 @pytest.mark.parametrize("game", ["tictactoe", "gymnasium:Taxi-v4(max_episode_steps=5)"])
 def test_resumed_it_goes_on_exactly(form, game):
     algorithm = Tabular(form=form, **SCHEDULES)
-    worker = FormWorker(open_pool(game, 6, seed=1, threads=1), algorithm, 9)
+    worker = FormWorker(open_pool(game, 6, seed=1, threads=1), algorithm, Desk(9, 0, 1, 1))
     table = worker.new_table()
-    worker.work(table, 83)
+    worker.learn(table, 83)
     saved, twin_table = worker.state(), table.copy()
-    twin = FormWorker(open_pool(game, 6, seed=2, threads=1), algorithm, 9)
+    twin = FormWorker(open_pool(game, 6, seed=2, threads=1), algorithm, Desk(9, 0, 1, 1))
     twin.restore(saved)
     assert {name: part.tobytes() for name, part in twin.state().items()} == {
         name: part.tobytes() for name, part in saved.items()
     }
-    tallies = [one.work(into, 140).tolist() for one, into in ((worker, table), (twin, twin_table))]
+    tallies = [one.learn(into, 140).tolist() for one, into in ((worker, table), (twin, twin_table))]
     assert tallies[0] == tallies[1]
     assert content(table) == content(twin_table)
     assert twin.time == 223
@@ -88,13 +89,13 @@ def test_resumed_it_goes_on_exactly(form, game):
 @EACH
 def test_the_forms_share_a_table_in_turns(form):
     """A table goes through a checkpoint and on, in either form."""
-    worker = FormWorker(open_pool("tictactoe", 3, seed=1, threads=1), Tabular(form=form), 2)
+    worker = FormWorker(open_pool("tictactoe", 3, seed=1, threads=1), Tabular(form=form), Desk(2, 0, 1, 1))
     table = worker.new_table()
-    worker.work(table, 50)
+    worker.learn(table, 50)
     again = type(table).from_state(table.state(), table.actions)
     assert content(again) == content(table)
     known = len(again)
-    worker.work(again, 50)
+    worker.learn(again, 50)
     assert len(again) > known and again.known[:known].tolist() == table.known[:known].tolist()
     assert len(set(again.known[: len(again)].tolist())) == len(again)
 
@@ -106,16 +107,18 @@ def test_what_the_forms_do_not_play(form):
         ("car", "continuous actions"), ("cartpole", "train on discretize:"),
     ]:  # fmt: skip
         with pytest.raises(LudusError, match=words):
-            FormWorker(open_pool(game, 2, threads=1), Tabular(form=form), 0)
+            FormWorker(open_pool(game, 2, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
     with pytest.raises(LudusError, match="a worker of its own"):
-        FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(), 0)
+        FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(), Desk(0, 0, 1, 1))
 
 
 @EACH
 def test_what_cannot_be_resumed(form):
-    worker = FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(form=form), 0)
+    worker = FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
     with pytest.raises(LudusError, match=r"it lacks .*places"):
-        worker.restore({"time": np.array([3])})
-    larger = FormWorker(open_pool("tictactoe", 3, threads=1), Tabular(form=form), 0)
+        worker.restore({name: part for name, part in worker.state().items() if name != "places"})
+    worker.restore({"time": np.array([3])})  # all that is left of a lost worker
+    assert worker.time == 3
+    larger = FormWorker(open_pool("tictactoe", 3, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
     with pytest.raises(LudusError, match="another number of rows"):
         worker.restore(larger.state())

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus.algorithms.tabular.forms import FORMS, QLearning, plain, vectorised
+from ludus.dsl import random
 from ludus.types import LudusError
-from ludus.words import random
 
 STATES, ACTIONS = 4, 3
 EACH = pytest.mark.parametrize("form", FORMS)

@@ -9,7 +9,7 @@ import pytest
 import shelf
 
 from ludus.algorithms.tabular import names
-from ludus.cli.training import parted, run_of
+from ludus.cli.train import parted, run_of
 
 RATE, DISCOUNT, EPSILON, TRACE = 0.3, 0.9, 0.4, 0.7
 SETTINGS = {
@@ -259,7 +259,7 @@ def test_games_longer_than_the_trail_teach_their_last_steps_from_whole_returns()
 def test_a_model_forgets_who_no_longer_leads_there():
     """The lists of what leads to a place are those of the model, after hundreds of changes of mind."""
     worker, table = shelf.hired("walk(slip=50)", method="prioritized_sweeping", **SETTINGS)
-    worker.work(table, 500)
+    worker.learn(table, 500)
     memory, actions = worker.memory, 3
     for place in range(6):
         listed, number = [], int(memory["leading"][place])
@@ -274,8 +274,8 @@ def test_a_model_forgets_who_no_longer_leads_there():
 
 def test_the_queue_gives_the_largest_first():
     from ludus.algorithms.tabular import priorities
-    from ludus.words import rule
-    from ludus.words.rows import new_rows
+    from ludus.dsl import rule
+    from ludus.dsl.rows import new_rows
 
     push, pop = priorities.push, priorities.pop
 

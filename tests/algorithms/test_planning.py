@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from small_games import garden, small_game
 
 from ludus import agents
-from ludus.agents.perfect import tictactoe as perfect
+from ludus.agents.players.perfect import tictactoe as perfect
 from ludus.algorithms.planning import Dynamics, dynamics_of, policy_iteration, value_iteration, value_sweeps
-from ludus.algorithms.planning.policy_iteration import evaluate
-from ludus.algorithms.planning.value_iteration import action_values, ending_policy
+from ludus.algorithms.planning.methods.policy_iteration import evaluate
+from ludus.algorithms.planning.methods.value_iteration import action_values, ending_policy
+from ludus.dsl import PLAYING
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import PLAYING
 
 PUBLISHED = (
     "FrozenLake-v1", "FrozenLake-v1(map_name=8x8)", "Taxi-v4", "Taxi-v4(is_rainy=True)", "CliffWalking-v1",

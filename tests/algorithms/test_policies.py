@@ -8,9 +8,9 @@ import pytest
 
 from ludus.agents.table import ILLEGAL, highest, row_dtype
 from ludus.algorithms.tabular import Tabular, names, part
-from ludus.words import rule
-from ludus.words.random import GOLDEN, mix
-from ludus.words.rows import new_rows
+from ludus.dsl import rule
+from ludus.dsl.random import GOLDEN, mix
+from ludus.dsl.rows import new_rows
 
 DRAWS = 40_000
 VALUES = [0.3, ILLEGAL, 0.7, -1.2, 0.7, ILLEGAL, 0.65]

@@ -1,4 +1,4 @@
-"""Tiles: exact edges, the same tiles compiled and wrapped, names that open the same tiles again, and kind refusals."""
+"""Tiles: exact edges, the same tiles compiled and wrapped, names that give the same tiles again, and errors."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus import conformance, games
+from ludus import games
 from ludus.bridges import open_pool
 from ludus.bridges.discretize import Discretize, discretized_game, measured_ranges, plan, tiles
-from ludus.conformance.arena import Trial
-from ludus.conformance.plain import CHECKS as PLAIN_CHECKS
+from ludus.dsl import bounds, f32, f64, i8, i16, i32, record, u8, within
+from ludus.dsl.rows import new_rows
+from ludus.evaluation import conformance
+from ludus.evaluation.conformance.plain_python import CHECKS as PLAIN_CHECKS
+from ludus.evaluation.conformance.trials import Trial
 from ludus.pool import Pool, binding
 from ludus.types import Continuous, Discrete, LudusError, Spec
-from ludus.words import bounds, f32, f64, i8, i16, i32, record, u8, within
-from ludus.words.rows import new_rows
 
 LIMITS = "-2.4:2.4/-3:3/-0.21:0.21/-2:2"
 ONE_SEAT = Spec(seats=1, actions=Discrete(2))
 MIXED = '''"""Mixed: a die, a position and a grid, seen by two seats that take turns."""
 
-from ludus.words import HEAD, OVER, Discrete, Spec, f32, f64, i8, i32, integer, random, record, rule, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, f32, f64, i8, i32, integer, random, record, rule, within
 
 SPEC = Spec(seats=2, actions=Discrete(3), horizon=9)
 PARAMETERS = {"length": integer(9, 1, 9, "moves of a game")}
@@ -113,7 +114,7 @@ def mixed(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def compiled_tile():
-    """The compiled rule of a game in tiles, for three components of other bins and limits."""
+    """The compiled rule of a tiled game, for three components with different bins and limits."""
     return discretized_game(games.load("cartpole"), "7/8/3/1", "-1:1/-0.1:0.3/1000000:1000003/").rules
 
 
@@ -250,7 +251,7 @@ def test_native_equals_wrapped_for_every_kind_of_field(mixed):
 
 
 class TiledTrial(Trial):
-    """The trial of the conformance suite, for a game that only `open_pool` finds."""
+    """The trial of the conformance suite, for a game that only `open_pool` can open."""
 
     def __init__(self, pool):
         self.game, self.kernel = pool.game, binding.bind(pool.game.name, pool.game.rules)
@@ -305,7 +306,7 @@ def test_the_same_tiles_are_one_module_and_others_another():
 
 
 def test_every_module_has_compiled_code_of_its_own():
-    """Compiled code names its module, so what differs only in a setting must not share a folder of the cache."""
+    """Compiled code refers to its module by name, so games with different settings must not share a cache folder."""
     games_in_tiles = [discretized_game(games.load("cartpole", horizon=h), 8, LIMITS) for h in (500, 100)]
     assert len({game.rules.__name__ for game in games_in_tiles}) == 2
     assert len({binding.digest(binding.KERNEL, game.rules) for game in games_in_tiles}) == 2
@@ -350,7 +351,7 @@ def test_fingerprints_know_the_tiling():
     assert len({pool.game.fingerprint for pool in tiled}) == 2
     around = [Discretize(Pool("cartpole", 1), 8, limits) for limits in (LIMITS, f"-1:1{LIMITS[8:]}", LIMITS)]
     assert around[0].fingerprint == around[2].fingerprint != around[1].fingerprint
-    assert around[0].full_name == around[0].name == tiled[0].game.full_name
+    assert around[0].name == tiled[0].game.full_name
 
 
 # Any pool
@@ -428,7 +429,7 @@ def test_foreign_pools_can_stand_in_a_checkpoint():
         open_pool(f"gymnasium:{name}", rows)
         for name, rows in (("CartPole-v1", 1), ("CartPole-v1", 2), ("Acrobot-v1", 1), ("MountainCar-v0", 1))
     )
-    assert cart.full_name == "gymnasium:CartPole-v1"
+    assert cart.name == "gymnasium:CartPole-v1"
     assert cart.fingerprint == again.fingerprint
     assert len({cart.fingerprint, acrobot.fingerprint, copter.fingerprint}) == 3
 
@@ -474,14 +475,14 @@ def test_a_pettingzoo_environment_in_tiles():
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("car", "car has continuous actions, .* choose a game of discrete actions"),
+        ("car", "car has continuous actions, .* or choose another game"),
         ("tictactoe", "tictactoe needs no discretize: .* open it as tictactoe"),
         ("cartpole(bins=0)", 'bins "0" is not a whole number from 1'),
         ("cartpole(bins=-3)", 'bins "-3" is not a whole number from 1'),
         ("cartpole(bins=2.5)", 'bins "2.5" is not'),
         ("cartpole(bins=40000)", "to 32767"),
-        ("cartpole(bins=3/4)", r"2 bins were given, and the observation has 4 components \(motion\[0\], motion\[1\]"),
-        ("cartpole(limits=1:2)", "1 limits were given, and the observation has 4 components"),
+        ("cartpole(bins=3/4)", r"2 bins were given, but the observation has 4 components \(motion\[0\], motion\[1\]"),
+        ("cartpole(limits=1:2)", "1 limits were given, but the observation has 4 components"),
         ("cartpole(limits=2:1///)", r'limits "2:1" of motion\[0\] are not two numbers low:high, the lower first'),
         ("cartpole(limits=0:inf///)", 'limits "0:inf"'),
         ("cartpole(limits=/nan:1//)", 'limits "nan:1"'),
@@ -505,7 +506,7 @@ def test_refusals_say_what_to_do(name, sentence):
 def test_more_refusals():
     with pytest.raises(LudusError, match=r"limits .* of few are not two whole numbers"):
         plan("game", ONE_SEAT, record(x=within(0, 1, f32), few=within(0, 5, i8)), 3, "0:1/0:2.5", never)
-    with pytest.raises(LudusError, match="shows 2000 numbers"):
+    with pytest.raises(LudusError, match="has 2000 numbers in its observation"):
         plan("game", ONE_SEAT, record(x=within(0, 1, f32, 2000)), 3, None, never)
     with pytest.raises(LudusError, match="continuous actions"):
         plan("game", Spec(1, Continuous((0,), (1,))), record(x=within(0, 1, f32)), 3, None, never)

@@ -1,4 +1,4 @@
-"""Compiled dynamics against the environments that publish them: exact tables, and the same games played."""
+"""Compiled dynamics compared with the environments that publish them: exact tables, and the same games."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gymnasium import wrappers
 from ludus.bridges import open_pool
 from ludus.bridges.foreign import ForeignPool
 from ludus.bridges.gymnasium_tables import native_game, published_tables
+from ludus.dsl import CUT, OVER, PLAYING, bounds
 from ludus.pool import Pool
-from ludus.words import CUT, OVER, PLAYING, bounds
 
 PUBLISHED = [
     ("FrozenLake-v1", {}),
@@ -55,7 +55,7 @@ def test_masks_are_taken_over_where_there_are_any():
 
 
 class Liar(gymnasium.Wrapper):
-    """Says nothing of what it does."""
+    """A wrapper that changes the dynamics without declaring it."""
 
     def step(self, action):
         observation, reward, *rest = self.env.step(action)
@@ -118,7 +118,7 @@ def test_deterministic_games_are_the_same_games():
 
 
 def test_taxi_plays_like_the_real_one():
-    """The real one is put where the compiled one opened, and then follows the same actions."""
+    """The original is set to the initial state of the compiled one, and then follows the same actions."""
     pool = open_pool("gymnasium:Taxi-v4", 8, seed=1)
     assert pool.name == "gymnasium:Taxi-v4"
     assert [int(bound) for bound in bounds(pool.observation, "observation")] == [0, 499]
@@ -144,7 +144,7 @@ def test_taxi_plays_like_the_real_one():
 
 
 def test_chances_are_as_published():
-    """Frequencies of 200 000 slippery steps lie within five standard errors of the published chances."""
+    """Frequencies of 200 000 slippery steps are within five standard errors of the published probabilities."""
     pool = open_pool("gymnasium:FrozenLake-v1", 500, seed=3)
     table = gymnasium.make("FrozenLake-v1").unwrapped.P
     generator = np.random.default_rng(0)
@@ -193,7 +193,7 @@ def test_the_name_may_keep_it_stepped_in_python():
 
 
 def test_other_tables_are_other_rules():
-    """A time limit is no array of the environment, and must not be lost on the way to the compile cache."""
+    """A time limit is not one of the environment's tables, but must be part of the key of the compile cache."""
     short = published_tables(gymnasium.make("CliffWalking-v1", max_episode_steps=3))
     long = published_tables(gymnasium.make("CliffWalking-v1", max_episode_steps=4))
     assert native_game("short", short).rules is not native_game("long", long).rules

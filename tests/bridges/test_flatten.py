@@ -1,4 +1,4 @@
-"""Flattened choices against NumPy's own arithmetic, at the edges of int64, and the wrappers against check_env."""
+"""Flattened choices compared with NumPy's arithmetic, at the limits of int64; wrappers pass check_env."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_too_many_combinations_are_a_sentence():
     [
         ([1, 3], [2, 3], "3 is not a number from 0 to 2"),
         ([-1, 0], [2, 3], "-1 is not a number from 0 to 1"),
-        ([0, 0, 0], [2, 3], "2 sizes want 2 parts"),
+        ([0, 0, 0], [2, 3], "2 sizes need 2 parts"),
         ([0.0, 1.0], [2, 3], "not float64"),
         ([0, 0], [2, 0], "at least 1"),
         ([2**64, 0], [2, 2], "not object"),
@@ -93,7 +93,7 @@ def test_wrong_indices_are_a_sentence():
 
 
 class Locks(gymnasium.Env):
-    """Dials to be set; the observation is how other dials stand, at random."""
+    """Dials to set; the observation is the random state of other dials."""
 
     def __init__(self, action_space, observation_space):
         self.action_space, self.observation_space = action_space, observation_space

@@ -1,4 +1,4 @@
-"""Every space of Gymnasium that agents can use, as fields and actions; every other one, as a sentence."""
+"""Every supported space of Gymnasium as fields and actions; every other one raises a LudusError."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ludus.bridges.gymnasium_pool import from_env, from_vector_env
+from ludus.dsl import bounds
 from ludus.types import Continuous, Discrete, LudusError
-from ludus.words import bounds
 
 
 class Echo(gymnasium.Env):
@@ -142,12 +142,12 @@ def test_masks_of_several_choices_are_flattened():
     )
     pool = from_env(lambda: Echo(action_space=space, info=info), 2)
     assert pool.step.mask.tolist() == [[False, True, True, False, False, False]] * 2
-    with pytest.raises(LudusError, match="legal are 0, 1, 0, 2"):
+    with pytest.raises(LudusError, match="legal actions: 0, 1, 0, 2"):
         pool.advance([1, 3])
 
 
 def test_nobody_is_left_without_an_action():
     pool = from_env(lambda: Echo(info={"action_mask": np.zeros(2, np.int8)}), 1)
     assert pool.step.mask.tolist() == [[True, True]]
-    with pytest.raises(LudusError, match="3 entries, and there are 2 actions"):
+    with pytest.raises(LudusError, match="3 entries, but there are 2 actions"):
         from_env(lambda: Echo(info={"action_mask": np.zeros(3, np.int8)}), 1)

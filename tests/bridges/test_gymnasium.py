@@ -1,4 +1,4 @@
-"""Our solo games seen through Gymnasium: its own checker, and row by row the same games whichever door is taken."""
+"""Ludus games through Gymnasium: its own checker, and vector environments compared with single ones row by row."""
 
 import runpy
 import sys
@@ -15,58 +15,46 @@ from gymnasium.vector import AutoresetMode
 from ludus import games
 from ludus.bridges import gymnasium as bridge
 from ludus.bridges import spaces
-from ludus.types import Discrete, LudusError
-from ludus.words import OVER, f32, f64, i8, i64, record, within
+from ludus.dsl import OVER, f32, f64, i8, i64, record, within
+from ludus.types import LudusError
 
-SOLO = {
+GAMES = {
     spec.kwargs["game"]: spec.id
     for spec in gymnasium.registry.values()
     if str(spec.entry_point) == f"{bridge.__name__}:LudusEnv"
 }
 UNBOUNDED = "ignore:.*A Box observation space m(in|ax)imum value is -?infinity"
-"""Gymnasium says so of its own CartPole too"""
-
-
-def legal_action(game, generator, mask=None):
-    """A random action, among those that the mask allows."""
-    actions = game.spec.actions
-    if isinstance(actions, Discrete):
-        return generator.choice(np.flatnonzero(mask))
-    return generator.uniform(actions.low, actions.high).astype(np.float32)
+"""Gymnasium gives this warning for its own CartPole too"""
 
 
 def short(name):
-    """A game's parameters for games of few steps, where it lets one choose."""
+    """Parameters for short games, if the game has such a parameter."""
     return {"horizon": 20} if "horizon" in games.load(name).settings else {}
 
 
-def rows_of(data, row):
-    """One row of a batched observation."""
-    return {name: values[row] for name, values in data.items()} if isinstance(data, dict) else data[row]
-
-
-def test_every_solo_game_is_registered_once():
-    solo = {name for name in games.names() if games.load(name).spec.seats == 1}
-    assert set(SOLO) == solo >= {"car", "cartpole"}
-    assert SOLO["car"] == "ludus/Car-v0"
-    assert SOLO["cartpole"] == "ludus/CartPole-v0"
+def test_every_game_is_registered_once():
+    assert set(GAMES) == set(games.names())
+    assert GAMES["car"] == "ludus/Car-v0"
+    assert GAMES["cartpole"] == "ludus/CartPole-v0"
+    assert GAMES["tictactoe"] == "ludus/TicTacToe-v0"
+    assert GAMES["connect4"] == "ludus/Connect4-v0"
     before = dict(gymnasium.registry)
     bridge.register_games()
     assert gymnasium.registry == before
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("raise RuntimeError('the author slept')", "mine is not offered to Gymnasium: the author slept"),
-        ('"""CartPole: mine."""\nfrom ludus.games.cartpole import *', "ludus/CartPole-v0 is cartpole already"),
-    ],
-)
-def test_a_game_that_cannot_be_offered_is_a_warning(tmp_path, monkeypatch, text, sentence):
-    (tmp_path / "mine.py").write_text(text)
+def test_a_game_that_cannot_be_offered_is_a_warning(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("raise RuntimeError('the author slept')")
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
-    with pytest.warns(UserWarning, match=sentence):
+    with pytest.warns(
+        UserWarning, match="mine is not registered with Gymnasium: .*mine.py:1: RuntimeError: the author slept"
+    ):
         bridge.register_games()
+
+
+def test_two_games_cannot_share_an_identity():
+    with pytest.raises(LudusError, match="ludus/Car-v0 is already the game car; rename CAR"):
+        bridge.register(games.load("car")._replace(name="CAR"))
 
 
 def test_a_game_of_ones_own_is_offered(tmp_path, monkeypatch):
@@ -75,7 +63,7 @@ def test_a_game_of_ones_own_is_offered(tmp_path, monkeypatch):
     monkeypatch.setattr(gymnasium.envs.registration, "registry", gymnasium.registry.copy())
     monkeypatch.setattr(gymnasium, "registry", gymnasium.envs.registration.registry)
     bridge.register_games()
-    assert gymnasium.registry["ludus/Myownbroomstick-v0"].kwargs == {"game": "mine"}
+    assert gymnasium.registry["ludus/Mine-v0"].kwargs == {"game": "mine"}
 
 
 def test_without_gymnasium_a_sentence_says_what_to_install(monkeypatch):
@@ -85,18 +73,9 @@ def test_without_gymnasium_a_sentence_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.filterwarnings(UNBOUNDED)
-@pytest.mark.parametrize("name", SOLO)
-def test_gymnasium_checks_the_environment(name, monkeypatch):
-    env = gymnasium.make(SOLO[name]).unwrapped
-    play = env.step
-
-    def step(action):
-        # The checker knows nothing of masks, so its illegal choices become the first legal one.
-        mask = env.pool.step.mask[0]
-        return play(action if not len(mask) or mask[action] else mask.argmax())
-
-    monkeypatch.setattr(env, "step", step)
-    check_env(env)
+@pytest.mark.parametrize("name", GAMES)
+def test_gymnasium_checks_the_environment(name):
+    check_env(gymnasium.make(GAMES[name]).unwrapped)
 
 
 def test_cartpole_has_gymnasiums_own_spaces():
@@ -107,10 +86,14 @@ def test_cartpole_has_gymnasiums_own_spaces():
 
 def test_records_become_spaces():
     choice, box = gymnasium.spaces.Discrete, gymnasium.spaces.Box
-    layout = record(suit=within(0, 3, i8), lead=within(-2, 2, i8), chips=i64, weight=f64, map=within(0, 1, f32, 2, 3))
+    layout = record(
+        suit=within(0, 3, i8), rank=within(1, 13, i8), lead=within(-2, 2, i8), chips=i64, weight=f64,
+        map=within(0, 1, f32, 2, 3),
+    )  # fmt: skip
     space = spaces.observation_space(layout)
     assert space["suit"] == choice(4)
-    assert space["lead"] == choice(5, start=-2)
+    assert space["rank"] == choice(14)
+    assert space["lead"] == box(-2, 2, (), i8)
     assert space["chips"] == box(np.array(np.iinfo(i64).min), np.array(np.iinfo(i64).max), dtype=i64)
     assert space["weight"] == box(-np.inf, np.inf, (), f64)
     assert space["map"] == box(0, 1, (2, 3), f32)
@@ -127,66 +110,42 @@ def test_parameters_are_keywords():
     assert env.pool.states[0]["seed"] == 7
     with pytest.raises(LudusError, match='car has no parameter "wheels"; it has: track'):
         gymnasium.make("ludus/Car-v0", wheels=4)
-    with pytest.raises(LudusError, match='car: width=99 will not do: "99" is not a number from 25 to 40'):
+    with pytest.raises(LudusError, match='car: width=99 is not allowed: "99" is not a number from 25 to 40'):
         gymnasium.make_vec("ludus/Car-v0", num_envs=2, width=99)
 
 
-def test_a_game_for_two_is_sent_to_pettingzoo():
-    with pytest.raises(LudusError, match=r'tictactoe has 2 seats .* use ludus.bridges.pettingzoo.env\("tictactoe"\)'):
-        bridge.LudusEnv("tictactoe")
-
-
-@pytest.mark.parametrize("name", SOLO)
+@pytest.mark.parametrize("name", GAMES)
 def test_vector_rows_are_the_single_environments(name):
-    """Row i is the environment seeded with seed + i, also across the ends of games."""
-    rows, steps, game = 4, 400, games.load(name)
-    vector = gymnasium.make_vec(SOLO[name], num_envs=rows, **short(name))
-    singles = [gymnasium.make(SOLO[name], **short(name)) for _ in range(rows)]
-    generator = np.random.default_rng(0)
-    batch, infos = vector.reset(seed=5)
-    observations = [single.reset(seed=5 + row) for row, single in enumerate(singles)]
-    assert vector.observation_space.contains(batch)
-    ended, ends = np.zeros(rows, bool), 0
-    for _ in range(steps):
-        for row, (observation, info) in enumerate(observations):
-            assert data_equivalence(observation, rows_of(batch, row), exact=True)
-            assert "action_mask" not in info or np.array_equal(info["action_mask"], infos["action_mask"][row])
-        actions = [legal_action(game, generator, info.get("action_mask")) for _, info in observations]
-        batch, rewards, terminated, truncated, infos = vector.step(np.array(actions))
-        for row, single in enumerate(singles):
-            if ended[row]:
-                observations[row] = single.reset()
-                told = (0.0, False, False)
-            else:
-                observation, *told, info = single.step(actions[row])
-                observations[row] = observation, info
-            assert (rewards[row], terminated[row], truncated[row]) == tuple(told)
-        ended = terminated | truncated
-        ends += ended.sum()
-    assert ends > 0 or not short(name)
-    assert rewards.dtype == np.float64
-
-
-@pytest.mark.parametrize("name", SOLO)
-def test_the_pool_tells_what_gymnasiums_own_loop_tells(name):
-    """Everything is equal, types and infos included."""
-    ours = gymnasium.make_vec(SOLO[name], num_envs=3, **short(name))
-    loop = gymnasium.make_vec(SOLO[name], num_envs=3, vectorization_mode="sync", **short(name))
+    """Results equal Gymnasium's own loop over single environments seeded with seed + i, including types."""
+    ours = gymnasium.make_vec(GAMES[name], num_envs=3, **short(name))
+    loop = gymnasium.make_vec(GAMES[name], num_envs=3, vectorization_mode="sync", **short(name))
     assert (ours.observation_space, ours.action_space) == (loop.observation_space, loop.action_space)
     assert ours.metadata == loop.metadata
-    assert data_equivalence(ours.reset(seed=2), loop.reset(seed=2), exact=True)
+    ours.action_space.seed(1)
+    told = ours.reset(seed=2)
+    assert data_equivalence(told, loop.reset(seed=2), exact=True)
+    ends = 0
     for turn in range(200):
-        actions = ours.pool.random_actions(turn)
-        assert data_equivalence(ours.step(actions), loop.step(actions), exact=True)
+        assert ours.observation_space.contains(told[0])
+        # Half of the actions are legal, half are any.
+        masks = tuple(told[-1]["action_mask"]) if turn % 2 and "action_mask" in told[-1] else None
+        actions = ours.action_space.sample(mask=masks)
+        told = ours.step(actions)
+        assert data_equivalence(told, loop.step(actions), exact=True)
+        ends += (told[2] | told[3]).sum()
+    assert ends > 0 or games.load(name).spec.horizon > 200
+    assert [array.dtype for array in told[1:4]] == [np.float64, bool, bool]
 
 
-@pytest.mark.parametrize("name", SOLO)
+@pytest.mark.parametrize("name", GAMES)
 def test_same_seed_same_data(name):
-    first, second = (gymnasium.make_vec(SOLO[name], num_envs=3) for _ in range(2))
-    assert data_equivalence(first.reset(seed=[3, 9, 4]), second.reset(seed=[3, 9, 4]), exact=True)
-    for turn in range(100):
-        actions = first.unwrapped.pool.random_actions(turn)
-        assert data_equivalence(first.step(actions), second.step(actions), exact=True)
+    first, second = (gymnasium.make_vec(GAMES[name], num_envs=3) for _ in range(2))
+    first.action_space.seed(1)
+    for _ in range(2):  # the same again after a reset of the same environment
+        assert data_equivalence(first.reset(seed=[3, 9, 4]), second.reset(seed=[3, 9, 4]), exact=True)
+        for _ in range(40):
+            actions = first.action_space.sample()
+            assert data_equivalence(first.step(actions), second.step(actions), exact=True)
 
 
 def test_without_a_seed_games_differ_and_go_on():
@@ -212,7 +171,7 @@ def test_make_vec_is_the_pool_itself():
 
 
 def balance(observation):
-    """Push to where the pole falls; this keeps it up for ever."""
+    """Push in the direction in which the pole falls, which keeps it upright."""
     x, velocity, angle, spin = observation
     return int(3 * angle + spin + 0.1 * velocity + 0.05 * x > 0)
 
@@ -242,7 +201,7 @@ def test_car_is_cut_off_at_its_horizon():
 
 
 def test_cartpole_moves_as_gymnasiums_own():
-    """The same state and push give the same next state to 1e-12, and the same end."""
+    """The same state and action give the same next state to 1e-12, and the same end."""
     generator, rows = np.random.default_rng(0), 200
     ours = gymnasium.make_vec("ludus/CartPole-v0", num_envs=rows).unwrapped
     theirs = gymnasium.make("CartPole-v1").unwrapped
@@ -267,20 +226,20 @@ def test_cartpole_moves_as_gymnasiums_own():
 @pytest.mark.parametrize(
     ("game", "action", "sentence"),
     [
-        ("ludus/CartPole-v0", 2, "cartpole: action 2 of row 0 is not legal for seat 0; legal are left, right"),
+        ("ludus/CartPole-v0", 2, "cartpole: action 2 of row 0 is not legal for seat 0; legal actions: left, right"),
         ("ludus/CartPole-v0", -1, "action -1 of row 0 is not legal"),
-        ("ludus/CartPole-v0", 1.0, "cartpole wants int64 actions, not float64"),
-        ("ludus/CartPole-v0", "left", "cartpole wants int64 actions, not str"),
-        ("ludus/CartPole-v0", None, "cartpole wants int64 actions, not object"),
-        ("ludus/CartPole-v0", [0, 1], r"cartpole wants actions of shape \(1,\), not \(1, 2\)"),
+        ("ludus/CartPole-v0", 1.0, "cartpole expects int64 actions, not float64"),
+        ("ludus/CartPole-v0", "left", "cartpole expects int64 actions, not str"),
+        ("ludus/CartPole-v0", None, "cartpole expects int64 actions, not object"),
+        ("ludus/CartPole-v0", [0, 1], r"cartpole expects actions of shape \(1,\), not \(1, 2\)"),
         ("ludus/Car-v0", [np.nan, 0.0], r"car: action \[nan, 0.0\] of row 0 is not within -1 to 1, -1 to 1"),
         ("ludus/Car-v0", [np.inf, 0.0], r"action \[inf, 0.0\] of row 0 is not within"),
-        ("ludus/Car-v0", [0.0], r"car wants actions of shape \(1, 2\), not \(1, 1\)"),
+        ("ludus/Car-v0", [0.0], r"car expects actions of shape \(1, 2\), not \(1, 1\)"),
         ("ludus/Car-v0", [[0.0], [1.0, 2.0]], "actions must be numbers in rows of equal length"),
     ],
 )
 def test_bad_actions_are_refused(game, action, sentence):
-    env = gymnasium.make(game)
+    env = gymnasium.make(game, illegal="raise")
     env.reset(seed=0)
     before = env.unwrapped.pool.states.tobytes()
     for error in (gymnasium.error.InvalidAction, LudusError):
@@ -316,9 +275,9 @@ def test_reset_mask_opens_the_marked_rows():
     after, _ = env.reset(seed=0, options={"reset_mask": np.array([False, True, False])})
     assert [np.array_equal(before[row], after[row]) for row in range(3)] == [True, False, True]
     assert np.array_equal(after[1], gymnasium.make("ludus/CartPole-v0").reset(seed=1)[0])
-    with pytest.raises(LudusError, match="reset_mask wants one boolean a row, not int64"):
+    with pytest.raises(LudusError, match=r"reset_mask must be 3 booleans, not int64 of shape \(3,\)"):
         env.reset(options={"reset_mask": np.array([0, 1, 2])})
-    with pytest.raises(LudusError, match="rows must be 3 booleans"):
+    with pytest.raises(LudusError, match="reset_mask must be 3 booleans, not bool of shape"):
         env.reset(options={"reset_mask": np.array([True])})
 
 

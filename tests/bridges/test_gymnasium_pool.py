@@ -1,4 +1,4 @@
-"""Gymnasium's environments as pools: one stream whatever the autoreset mode, with the environment's own numbers."""
+"""Gymnasium environments as pools: the same steps in every autoreset mode, with the environment's own values."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from gymnasium.vector.utils import batch_space
 from ludus.bridges import open_pool
 from ludus.bridges.foreign import ForeignPool, read_value, row_seeds
 from ludus.bridges.gymnasium_pool import from_env, from_vector_env
+from ludus.dsl import CUT, OVER, PLAYING, bounds
 from ludus.types import LudusError
-from ludus.words import CUT, OVER, PLAYING, bounds
 
 MODES = list(AutoresetMode)
 
@@ -66,7 +66,7 @@ class Counter(gymnasium.Env):
 
 
 class CustomCounters(VectorEnv):
-    """A vector environment of somebody's own, in either of the modes that reset on the spot or not at all."""
+    """A custom vector environment, in mode SAME_STEP or DISABLED."""
 
     def __init__(self, lengths, mode, heeds_mask=True):
         self.lengths, self.heeds_mask = np.array(lengths), heeds_mask
@@ -96,7 +96,7 @@ class CustomCounters(VectorEnv):
 
 
 def check_counting(pool, lengths, cut=False, opening=0, turns=40):
-    """Rows show 0, 1, …, L, 0, 1, … with the marks that belong to each; `opening` is where later games begin."""
+    """Rows show 0, 1, …, L, 0, 1, … with the right flags; `opening` is the first count of later games."""
     expected, begins = [0] * len(lengths), set()
     step = pool.reset(3)
     for turn in range(turns):
@@ -161,7 +161,7 @@ def test_custom_games_that_do_not_heed_the_mask_are_refused():
     pool = from_vector_env(CustomCounters((2, 5), AutoresetMode.DISABLED, heeds_mask=False))
     pool.advance([0, 0])
     pool.advance([0, 0])
-    with pytest.raises(LudusError, match="had not named"):
+    with pytest.raises(LudusError, match="did not mark"):
         pool.advance([0, 0])
 
 
@@ -209,7 +209,7 @@ def test_custom_vector_environments_reset_all_rows_or_none():
 
 @pytest.mark.parametrize(("name", "turns"), [("CartPole-v1", 150), ("MountainCar-v0", 210), ("Pendulum-v1", 210)])
 def test_rows_are_the_environment_itself(name, turns):
-    """Each row shows, number for number, what the bare environment says with the same seed and actions."""
+    """Each row equals the bare environment with the same seed and actions."""
     pool = from_env(lambda: gymnasium.make(name), 3, seed=[11, 12, 13])
     envs = [gymnasium.make(name) for _ in range(3)]
     seen = [env.reset(seed=seed)[0] for env, seed in zip(envs, (11, 12, 13), strict=True)]
@@ -320,7 +320,7 @@ WRONG = [
     ([0, 3], "action 3 of row 1 is not legal"),
     ([-1, 0], "action -1 of row 0 is not legal"),
     (np.array([2**64 - 1, 0], np.uint64), "of row 0 is not legal"),
-    ([0, 1], "action 1 of row 1 is not legal for seat 0; legal are 0, 2"),
+    ([0, 1], "action 1 of row 1 is not legal for seat 0; legal actions: 0, 2"),
 ]
 
 
@@ -441,5 +441,5 @@ def test_a_foreign_game_draws_itself_where_it_can():
     assert pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.std() > 10
     with pytest.raises(LudusError, match="render_mode=rgb_array"):
         open_pool("gymnasium:FrozenLake-v1(render_mode=ansi)", 1).scene()
-    with pytest.raises(LudusError, match="cannot draw itself"):
+    with pytest.raises(LudusError, match="cannot be drawn"):
         from_env(Counter, 1).scene()

@@ -1,4 +1,4 @@
-"""Our seated games seen through PettingZoo: its own tests on every game, and games worked out by hand."""
+"""Ludus games through PettingZoo: its own tests on every game, and games worked out by hand."""
 
 import runpy
 import sys
@@ -40,34 +40,23 @@ def play(env, *actions):
 
 @pytest.mark.parametrize("name", SEATED + SOLO)
 def test_api(name):
-    api_test(bridge.env(name), num_cycles=100)
+    api_test(bridge.env(name))
 
 
 @pytest.mark.parametrize("name", SEATED + SOLO)
 def test_parallel_api(name):
-    parallel_api_test(bridge.parallel_env(name), num_cycles=200)
+    parallel_api_test(bridge.parallel_env(name))
 
 
 @pytest.mark.parametrize("name", SEATED + SOLO)
 def test_seed(name):
-    seed_test(lambda: bridge.env(name), num_cycles=100)
+    seed_test(lambda: bridge.env(name))
 
 
 @pytest.mark.parametrize("name", SEATED + SOLO)
 def test_parallel_seed(name):
-    """PettingZoo's own test knows no masks, so it is for games that open with every action legal; ours is for all."""
-    first, second = bridge.parallel_env(name), bridge.parallel_env(name)
-    observations, _ = first.reset(seed=7)
-    second.reset(seed=7)
-    masks = [seen["action_mask"] for seen in observations.values() if isinstance(seen, dict) and "action_mask" in seen]
-    for turn in range(100):
-        actions = choose(first, observations, turn)
-        observations, *told = first.step(actions)
-        assert data_equivalence((observations, *told), second.step(actions), exact=True)
-        if not first.agents:
-            break
-    if all(mask.all() for mask in masks):
-        parallel_seed_test(lambda: bridge.parallel_env(name))
+    """It samples from the whole action space, so most of its actions are illegal in most games."""
+    parallel_seed_test(lambda: bridge.parallel_env(name))
 
 
 def choose(env, observations, seed):
@@ -116,15 +105,15 @@ def test_a_drawn_game_pays_nobody():
 @pytest.mark.parametrize(
     ("action", "sentence"),
     [
-        (4, "tictactoe: action 4 of row 0 is not legal for seat 1; legal are a1, b1, c1, a2, c2"),
+        (4, "tictactoe: action 4 of row 0 is not legal for seat 1; legal actions: a1, b1, c1, a2, c2"),
         (9, "action 9 of row 0 is not legal"),
-        (None, "tictactoe wants int64 actions, not object"),
-        (2.5, "tictactoe wants int64 actions, not float64"),
+        (None, "tictactoe expects int64 actions, not object"),
+        (2.5, "tictactoe expects int64 actions, not float64"),
     ],
 )
 def test_an_illegal_move_is_refused_and_changes_nothing(action, sentence):
     for error in (LudusError, ValueError):
-        env = bridge.env("tictactoe")
+        env = bridge.env("tictactoe", illegal="raise")
         env.reset()
         env.step(4)
         before = env.unwrapped.table.pool.states.tobytes()
@@ -137,7 +126,7 @@ def test_an_illegal_move_is_refused_and_changes_nothing(action, sentence):
 
 
 def test_goofspiel_asks_in_turn_and_moves_once():
-    env = bridge.env("goofspiel")
+    env = bridge.env("goofspiel", illegal="raise")
     env.reset(seed=3)
     pool = env.unwrapped.table.pool
     prize = int(env.last()[0]["observation"]["prize"])
@@ -157,7 +146,7 @@ def test_goofspiel_asks_in_turn_and_moves_once():
 
 
 def test_goofspiel_is_one_game_in_every_form():
-    """Ours, and PettingZoo's conversion of our turn by turn form."""
+    """The parallel version, and PettingZoo's conversion of the AEC version."""
     native, converted = bridge.parallel_env("goofspiel"), aec_to_parallel(bridge.env("goofspiel"))
     seen, _ = native.reset(seed=1)
     assert data_equivalence(seen, converted.reset(seed=1)[0], exact=True)
@@ -172,7 +161,7 @@ def test_goofspiel_is_one_game_in_every_form():
 
 
 def test_parallel_turns_heed_who_is_to_act():
-    env = bridge.parallel_env("tictactoe")
+    env = bridge.parallel_env("tictactoe", illegal="raise")
     seen, infos = env.reset()
     assert infos == {FIRST: {"acting": True}, SECOND: {"acting": False}}
     seen, *_, infos = env.step({FIRST: 4, SECOND: 4})
@@ -181,7 +170,7 @@ def test_parallel_turns_heed_who_is_to_act():
     assert seen[SECOND]["action_mask"].tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 1]
     with pytest.raises(bridge.ActionError, match="action 4 of row 0 is not legal for seat 1"):
         env.step({FIRST: 0, SECOND: 4})
-    with pytest.raises(bridge.ActionError, match="an action of player_1 is missing; actions came from"):
+    with pytest.raises(bridge.ActionError, match="an action of player_1 is missing; actions were given for"):
         env.step({FIRST: 0})
     for first, second in ((0, 0), (1, 0), (0, 3), (7, 0)):
         seen, rewards, terminations, *_ = env.step({FIRST: first, SECOND: second})
@@ -190,6 +179,68 @@ def test_parallel_turns_heed_who_is_to_act():
     assert env.agents == []
     with pytest.raises(bridge.ActionError, match=r"no game of tictactoe is running; call reset\(\)"):
         env.step({FIRST: 0, SECOND: 0})
+
+
+def test_an_illegal_action_is_replaced_by_a_random_legal_one():
+    """The default; the replacement is any legal action and depends only on the seed and the actions."""
+    env, played = bridge.env("tictactoe"), []
+    for seed in [*range(40), *range(40)]:
+        env.reset(seed=seed)
+        play(env, 4, 4)
+        assert (env.infos, env.agent_selection) == ({FIRST: {}, SECOND: {"illegal_action": 4}}, FIRST)
+        board = env.observe(SECOND)["observation"].tolist()
+        played.append(board.index(1))
+        env.step(board.index(0))
+        env.step(env.last()[0]["action_mask"].argmax())
+        assert env.infos[SECOND] == {}
+    assert played[:40] == played[40:]
+    assert set(played) == {0, 1, 2, 3, 5, 6, 7, 8}
+    with pytest.raises(bridge.ActionError, match="action 9 of row 0 is not legal"):
+        env.step(9)
+
+
+def test_an_illegal_action_of_all_at_once_is_replaced():
+    env = bridge.parallel_env("goofspiel")
+    env.reset(seed=0)
+    env.step({FIRST: 12, SECOND: 3})
+    seen, _, _, _, infos = env.step({FIRST: 12, SECOND: 12})
+    assert infos == {FIRST: {"acting": True, "illegal_action": 12}, SECOND: {"acting": True}}
+    assert seen[FIRST]["observation"]["cards"].sum(axis=1).tolist() == [11, 11]
+
+
+def test_an_illegal_action_may_end_the_game():
+    env = bridge.env("tictactoe", illegal="end")
+    for action in (4, 9, -1):
+        env.reset()
+        play(env, 4, action)
+        assert env.rewards == {FIRST: 0.0, SECOND: -1.0}
+        assert env.terminations == {FIRST: True, SECOND: True}
+        assert env.infos == {FIRST: {}, SECOND: {"invalid_move": True}}
+        assert env.observe(SECOND)["action_mask"].all()
+        for _ in env.agent_iter():
+            env.step(None)
+        assert env.agents == []
+
+
+def test_illegal_actions_of_all_at_once_may_end_the_game():
+    turns, at_once = bridge.env("goofspiel", illegal="end"), bridge.parallel_env("goofspiel", illegal="end")
+    turns.reset(seed=0)
+    play(turns, 12, 3, 12)
+    assert (turns.rewards, turns.infos[FIRST]) == ({FIRST: -1.0, SECOND: 0.0}, {"invalid_move": True})
+    assert all(turns.terminations.values())
+    for again, rewards in (((12, 3), [-1.0, -1.0]), ((12, 4), [-1.0, 0.0])):
+        at_once.reset(seed=0)
+        at_once.step({FIRST: 12, SECOND: 3})
+        _, given, terminations, _, infos = at_once.step(dict(zip((FIRST, SECOND), again, strict=True)))
+        assert list(given.values()) == rewards
+        assert [info.get("invalid_move", False) for info in infos.values()] == [reward < 0 for reward in rewards]
+        assert all(terminations.values())
+        assert at_once.agents == []
+
+
+def test_a_mode_for_illegal_actions_must_be_known():
+    with pytest.raises(LudusError, match='illegal="ignore" is unknown; it is random, end, raise'):
+        bridge.env("tictactoe", illegal="ignore")
 
 
 def test_without_pettingzoo_a_sentence_says_what_to_install(monkeypatch):

@@ -1,4 +1,4 @@
-"""PettingZoo's environments as pools, by turns and all at once: real games, and small ones where players drop out."""
+"""PettingZoo environments as pools, AEC and parallel: real games, and small ones in which players drop out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 from ludus.bridges import open_pool
 from ludus.bridges.pettingzoo_pool import from_aec, from_parallel
+from ludus.dsl import CUT, OVER, PLAYING, bounds
 from ludus.types import Discrete, LudusError
-from ludus.words import CUT, OVER, PLAYING, bounds
 
 
 def test_tictactoe_is_played_by_turns():
@@ -55,14 +55,14 @@ def test_what_is_taken_is_not_legal():
     pool = open_pool("pettingzoo:classic/tictactoe-v3", 2)
     pool.advance([4, 0])
     before = pool.step.observation["observation"]
-    with pytest.raises(LudusError, match="action 4 of row 0 is not legal for seat 1; legal are 0, 1, 2, 3, 5"):
+    with pytest.raises(LudusError, match="action 4 of row 0 is not legal for seat 1; legal actions: 0, 1, 2, 3, 5"):
         pool.advance([4, 4])
     assert pool.step.observation["observation"].tolist() == before.tolist()
     assert pool.advance([0, 4]).observation["observation"].sum() == 4
 
 
 def test_connect_four_is_the_game_itself():
-    """Observation, mask, seat and rewards against the environment driven as PettingZoo's own documentation does it."""
+    """Observation, mask, seat and rewards equal those of the environment, stepped as in PettingZoo's documentation."""
     pool, env = open_pool("pettingzoo:classic/connect_four-v3", 1, seed=1), connect_four.env()
     step, ends = pool.step, 0
     env.reset(seed=0)
@@ -260,7 +260,7 @@ def test_dead_agents_take_their_empty_steps_inside():
 
 
 def test_a_converted_environment_pays_the_same_by_turns():
-    """PettingZoo's own conversion makes turns of simultaneous moves, with its ritual of removing who has ended."""
+    """PettingZoo's own conversion from parallel to AEC, which removes ended agents with dead steps."""
     totals = []
     for pool in (from_parallel(Survivors, 1), from_aec(lambda: parallel_to_aec(Survivors()), 1)):
         total = np.zeros(3)

@@ -12,10 +12,13 @@ from ludus.types import LudusError
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory):
-    # Other tests compile networks in a hurry, and have games of their own; here agents learn in earnest, and ours.
+def studio(request, tmp_path_factory):
+    """A studio for the tests of a file, which may name a folder with games of its own as GAMES."""
+    # Other tests use faster compiler settings and their own games; here agents train as users train them.
     other = ("JAX_DISABLE_MOST_OPTIMIZATIONS", "XLA_FLAGS", "LUDUS_GAMES")
     environment = {name: value for name, value in os.environ.items() if name not in other}
+    if hasattr(request.module, "GAMES"):
+        environment["LUDUS_GAMES"] = str(request.module.GAMES)
     with StudioProcess(tmp_path_factory.mktemp("studio") / "runs", environment) as server:
         yield server
     end_trainers(server)

@@ -134,7 +134,7 @@ def test_a_battle_of_three_is_held_rated_and_watched(page, studio):
     for name in ("Perfect", r"Search \(50\)", "Random"):
         page.get_by_role("checkbox", name=re.compile(f"^{name}")).check()
     expect(page.get_by_role("status").filter(has_text="3 agents, 3 pairs")).to_be_visible()
-    page.get_by_label("Games for every two agents").fill("40")
+    page.get_by_label("Games per pair").fill("40")
     begin.click()
     ratings = page.get_by_role("region", name="Ratings in tictactoe").get_by_role("row")
     ratings.first.wait_for()

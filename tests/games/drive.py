@@ -14,7 +14,7 @@ def by_rule(sensors, fast: float = 1.0):
 
 
 def states_met(name: str, rows: int, seed: int, steps: int, every: int, fast: float | None = None):
-    """States met on the way, also the last of each game: `fast` by rule, else at random."""
+    """States visited during play, including the last of each game: `fast` by rule, else at random."""
     pool = Pool(name, rows, seed, threads=1)
     met = [pool.states.copy()]
     for step in range(1, steps + 1):
@@ -26,7 +26,7 @@ def states_met(name: str, rows: int, seed: int, steps: int, every: int, fast: fl
 
 
 def states_placed(name: str, rows: int, seed: int):
-    """Cars put down anywhere on the road with any heading, after one step of standing still."""
+    """Cars placed anywhere on the road with any heading, after one step without moving."""
     pool, dice = Pool(name, rows, seed, threads=1), np.random.default_rng(seed)
     start = pool.states["points"].astype(float)
     way = np.roll(start, -1, axis=1) - start

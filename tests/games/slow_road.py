@@ -1,4 +1,4 @@
-"""The car's road by brute force in plain NumPy: every segment, every time, with other formulae than the game's."""
+"""The car's road by brute force in plain NumPy: checks every segment, with other formulas than the game."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def sensors(states):
 
 
 def road_ahead(states, here, ways):
-    """How far the union of all 100 capsules goes on along each ray: merge the spans that hang together from 0 on."""
+    """How far the union of all 100 capsules extends along each ray: merge the connected intervals from 0 on."""
     begin, end = capsule_spans(states, here, ways)
     reach = np.zeros(here.shape[:1] + ways.shape[1:])
     while True:
@@ -40,9 +40,9 @@ def road_ahead(states, here, ways):
 
 
 def capsule_spans(states, here, ways):
-    """[N, 5, 100] from where to where each ray is within `width` of each segment.
+    """[N, 5, 100] the interval of each ray within `width` of each segment.
 
-    Turned so that the segment lies on the real axis, a capsule is a slab cut at both ends, and two discs.
+    After rotating the segment onto the real axis, a capsule is a rectangle and two discs.
     """
     a = states["points"][..., 0].astype(float) + 1j * states["points"][..., 1]
     b = np.roll(a, -1, axis=1)

@@ -1,12 +1,12 @@
-"""What one clicks: every action of a position that a person would take has an area, and the car can be dreamt of."""
+"""Click areas: every action that a person needs has an area; also the car's `dream`."""
 
 import numpy as np
 import pytest
 
 from ludus import games
+from ludus.dsl import draw
 from ludus.games import car
 from ludus.pool import Pool
-from ludus.words import draw
 
 CLICKED = ("tictactoe", "connect4", "goofspiel", "cartpole", "lair", "recall")
 

@@ -1,15 +1,15 @@
-"""The car's rules: how it moves, what is rewarded, which way a lap counts, and how a game ends."""
+"""The car's rules: movement, rewards, direction of laps, and the end of a game."""
 
 import drive
 import numpy as np
 import pytest
 
 from ludus import agents
-from ludus.conformance.pictured import canvas_complaint
+from ludus.dsl import CUT, OVER, PLAYING
+from ludus.dsl.draw import new_canvas
+from ludus.evaluation.conformance.picture_checks import canvas_complaint
 from ludus.games.car import MIRROR
 from ludus.pool import Pool
-from ludus.words import CUT, OVER, PLAYING
-from ludus.words.draw import new_canvas
 
 EMPTY = "car(track=7, obstacles=0)"
 GO, WAIT = [[0.0, 1.0]], [[0.0, 0.0]]
@@ -20,12 +20,11 @@ def turn_around(pool: Pool) -> None:
 
 
 def drive_until(pool: Pool, done, fast: float = 0.6) -> float:
-    """Drive by rule until `done`; the sum of rewards."""
+    """Drive by rule until `done`; returns the sum of rewards."""
     total = 0.0
     for _ in range(2000):
         if done(pool.states[0]):
             return total
-        # Standing still after a turn, the car sees the road it came from: a first look tells it so.
         total += float(pool.advance(drive.by_rule(pool.step.observation["sensors"], fast)).reward[0, 0])
         assert pool.status[0] == PLAYING
     raise AssertionError("the car never got there")

@@ -1,4 +1,4 @@
-"""The car's distances and progress against brute force over all segments, wherever a car can get to."""
+"""The car's distances and progress compared with brute force over all segments, for all reachable positions."""
 
 import drive
 import numpy as np
@@ -44,14 +44,14 @@ def test_distances_are_exact_anywhere_on_the_road_in_any_direction(name):
 
 
 def test_fast_driving_gets_around():
-    """The sample of fast driving is what it says: top speed and whole laps occur in it."""
+    """The sample of fast driving contains top speed and complete laps."""
     states = drive.states_met(*MET["fast"])
     assert states["speed"].max() > 4.5 and states["laps"].max() >= 1 and (states["status"] == 1).any()
     assert len(np.unique(states["seed"])) > 250
 
 
 def test_the_brute_force_knows_a_straight_road_by_hand():
-    """A ring stretched into two long straights: the edge ahead, at 45 and at 22.5 degrees, and an obstacle."""
+    """A ring stretched into two long straights: distances to the edge at 0, 22.5 and 45 degrees, and to an obstacle."""
     states = np.zeros(1, drive.Pool("car", 1).states.dtype)
     corner = np.array([[0, 0], [1000, 0], [1000, 500], [0, 500]], float)
     states["points"] = np.concatenate(

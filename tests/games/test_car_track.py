@@ -1,4 +1,4 @@
-"""The tracks: always the same for a seed, never crossing or overlapping, wide bends, inside the frame, passable."""
+"""The tracks: the same for a seed, never crossing or overlapping, with wide bends, inside the frame, passable."""
 
 import itertools
 
@@ -56,7 +56,7 @@ def test_the_ring_never_crosses_itself(rings):
 
 
 def side(a, b, c):
-    """On which side of the line from a to b the point c lies."""
+    """The side of the line from a to b on which the point c is."""
     way, other = b - a, c - a
     return way[..., 0] * other[..., 1] > way[..., 1] * other[..., 0]
 
@@ -83,7 +83,7 @@ def test_bends_are_wider_than_the_road(rings):
 
 
 def test_tracks_are_worth_driving(rings):
-    """Most bend both ways and leave the circle; none is a plain ring."""
+    """Most tracks bend both ways and differ from a circle; none is a plain ring."""
     way = np.roll(rings, -1, axis=1) - rings
     after = np.roll(way, -1, axis=1)
     turn = way[..., 0] * after[..., 1] - way[..., 1] * after[..., 0]

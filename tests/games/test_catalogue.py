@@ -1,4 +1,4 @@
-"""The catalogue: games by name, with parameters, from three places; every mistake is answered by a sentence."""
+"""The catalogue: games by name, with parameters, from three places; every mistake raises a LudusError."""
 
 import contextlib
 import sys
@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus import games
+from ludus.dsl import choice, integer, number
 from ludus.types import LudusError
-from ludus.words import choice, integer, number
 
 GAME = '''
 """Nothing: a game that ends at once."""
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule
+from ludus.dsl import HEAD, OVER, Discrete, Spec, i8, record, rule
 SPEC = Spec(seats=1, actions=Discrete(1), horizon=1)
 STATE = record(**HEAD, moves=i8)
 OBSERVATION = record(moves=i8)
@@ -96,7 +96,10 @@ def test_any_parameters_survive_the_round_trip(settings):
 @pytest.mark.parametrize(("name", "wanted"), [
     ("tictactoo", 'unknown game "tictactoo"; did you mean "tictactoe"? (ludus games lists all)'),
     ("zzz", 'unknown game "zzz"; (ludus games lists all)'),
-    ("car.track", 'unknown game "car.track"'),
+    ("car.track", '"car.track" is not the name of a game'),
+    ("_car", '"_car" is not the name of a game'),
+    ("cär", '"cär" is not the name of a game'),
+    ("class", '"class" cannot name a game; begin with a letter and use only the letters'),
     ("", '"" is not the name of a game; write it like car or car(track=7, obstacles=0)'),
     ("car(track=7", '"car(track=7" is not the name of a game'),
     ("car)", '"car)" is not the name of a game'),
@@ -108,9 +111,9 @@ def test_any_parameters_survive_the_round_trip(settings):
     ("car(track=1, track=2)", '"track=2" in "car(track=1, track=2)" is not a new parameter=value pair'),
     ("car(speed=3)", 'car has no parameter "speed"; it has: track (the seed of the track, or random'),
     ("tictactoe(size=4)", 'tictactoe has no parameter "size"; it has: none'),
-    ("car(track=-1)", 'car: track=-1 will not do: "-1" is neither random nor a whole number from 0 to 2147483647'),
+    ("car(track=-1)", 'car: track=-1 is not allowed: "-1" is neither random nor a whole number from 0 to 2147483647'),
     ("car(track=2147483648)", '"2147483648" is neither random nor a whole number'),
-    ("car(width=24.9)", 'car: width=24.9 will not do: "24.9" is not a number from 25 to 40; it is half the width'),
+    ("car(width=24.9)", 'car: width=24.9 is not allowed: "24.9" is not a number from 25 to 40; it is half the width'),
     ("car(width=nan)", '"nan" is not a number from 25 to 40'),
     ("car(width=wide)", '"wide" is not a number from 25 to 40'),
     ("car(obstacles=11)", '"11" is not a whole number from 0 to 10'),
@@ -165,14 +168,14 @@ def test_a_module_that_lacks_a_part_is_told_which(folder, cut, missing):
 
 def test_a_state_without_the_head_is_refused(folder):
     (folder / "headless.py").write_text(GAME.replace("**HEAD, ", ""))
-    assert sentence(games.load, "headless") == "headless: STATE lacks the field key; begin it with record(**HEAD, …)"
+    assert f"{folder / 'headless.py'}:5: STATE lacks the field key; begin it with" in sentence(games.load, "headless")
 
 
 def test_a_parameter_needs_a_field(folder):
     (folder / "fieldless.py").write_text(
-        GAME + "\nfrom ludus.words import integer\nPARAMETERS = {'size': integer(1, 0, 9, '')}\n"
+        GAME + "\nfrom ludus.dsl import integer\nPARAMETERS = {'size': integer(1, 0, 9, '')}\n"
     )
-    assert "fieldless: STATE lacks the field size" in sentence(games.load, "fieldless")
+    assert f"{folder / 'fieldless.py'}:5: STATE lacks the field size" in sentence(games.load, "fieldless")
 
 
 def test_a_game_from_an_installed_package_is_found(folder, monkeypatch):
@@ -191,3 +194,33 @@ def test_a_game_from_an_installed_package_is_found(folder, monkeypatch):
 def test_our_own_name_wins_over_a_folder(folder):
     (folder / "car.py").write_text(GAME)
     assert games.load("car").title == "Car"
+
+
+@pytest.fixture
+def muddle(folder):
+    """A folder with one working game and files that are not games."""
+    (folder / "nothing.py").write_text(GAME)
+    (folder / "broken.py").write_text("SPEC = 1 +\n")
+    (folder / "ünï.py").write_text(GAME)
+    (folder / "two words.py").write_text(GAME)
+    return folder
+
+
+def test_files_that_are_no_games_are_listed_with_their_errors(muddle):
+    found = {entry.name: entry for entry in games.catalogue()}
+    assert found["nothing"].game and not found["nothing"].error
+    assert all(found[name].game for name in games.bundled())
+    assert found["broken"].game is None and "broken.py:1: SyntaxError" in found["broken"].error
+    for name in ("ünï", "two words"):
+        assert found[name].game is None and found[name].error.startswith(f'"{name}" cannot name a game')
+        assert name not in games.names()
+
+
+def test_one_rule_says_what_can_name_a_game(folder):
+    for name in ("hex", "Hex2", "four_in_a_row"):
+        games.check_name(name)
+        (folder / f"{name}.py").write_text(GAME)
+        assert games.load(name).name == name
+    for name in ("ünï", "7up", "_hex", "he-x", "he x", "hex.py", "", "class"):
+        assert "cannot name a game" in sentence(games.check_name, name)
+        assert "not the name of a game" in sentence(games.load, name) or name == "class"

@@ -1,4 +1,4 @@
-"""Connect Four against a slow referee that looks along every line from every stone."""
+"""Connect Four compared with a slow reference that checks every line from every stone."""
 
 import functools
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludus.dsl import OVER, PLAYING
 from ludus.pool import Pool
-from ludus.words import OVER, PLAYING
 
 WIDTH, HEIGHT = 7, 6
 
@@ -82,7 +82,7 @@ def test_games_worked_by_hand(moves, rewards):
 
 
 def test_a_line_does_not_reach_around_the_edge():
-    """Three stones on top of one column and one at the foot of the next are no line."""
+    """Three stones at the top of one column and one at the bottom of the next are not a line."""
     pool().reset()
     for move in "baaaafaba":
         step = pool().advance(["abcdefg".index(move)])

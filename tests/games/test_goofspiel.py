@@ -1,12 +1,12 @@
-"""Goofspiel against a referee with hands of cards."""
+"""Goofspiel compared with a reference that uses sets of cards."""
 
 import functools
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludus.dsl import OVER, PLAYING
 from ludus.pool import Pool
-from ludus.words import OVER, PLAYING
 
 orders = st.permutations(range(1, 14))
 

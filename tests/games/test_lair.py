@@ -1,4 +1,4 @@
-"""Lair against a referee with a drawn map; breadth-first search finds the way, and random play does not."""
+"""Lair compared with a reference on a text map; breadth-first search finds the path, random play does not."""
 
 import functools
 from collections import deque
@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.conformance.pictured import canvas_complaint
-from ludus.golden import golden_path
+from ludus.dsl import CUT, OVER, PLAYING
+from ludus.dsl.draw import new_canvas
+from ludus.evaluation.conformance.picture_checks import canvas_complaint
+from ludus.evaluation.golden import golden_path
 from ludus.pool import Pool
-from ludus.words import CUT, OVER, PLAYING
-from ludus.words.draw import new_canvas
 
 UP, RIGHT, DOWN, LEFT = range(4)
 FIELDS = ("row", "column", "key_held", "doors_open")
 SHORTEST = {1: 20, 2: 36, 3: 52}
-"""the length of the shortest way, by the number of locks"""
+"""length of the shortest path, by number of locks"""
 RECORDED = golden_path("lair").read_text().partition("step 0\n")[2]
 DRAWN = [line.strip() for line in RECORDED.splitlines()[:9]]
-"""the map as it once was recorded, in letters: the referee knows nothing of the game's own"""
+"""the map as text, as it was once recorded; the reference does not use the game's own map"""
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def facts(state) -> tuple[int, ...]:
 
 @functools.cache
 def search(locks: int) -> tuple[list[int], set[tuple[int, ...]]]:
-    """The shortest way to the treasure, and all that can be reached, by breadth-first search through the pool."""
+    """The shortest path to the treasure and all reachable states, by breadth-first search through the pool."""
     four = Pool(f"lair(locks={locks})", 4, threads=1)
     waiting, reached, way = deque([(four.states[:1].copy(), ())]), {facts(four.states[0])}, ()
     while waiting:
@@ -54,7 +54,7 @@ def search(locks: int) -> tuple[list[int], set[tuple[int, ...]]]:
 
 
 class Referee:
-    """The same game with characters on a map: keys go into a hand, doors that open become floor."""
+    """The same game with characters on a map: keys are picked up, opened doors become floor."""
 
     def __init__(self) -> None:
         self.map = {(row, column): mark for row, line in enumerate(DRAWN) for column, mark in enumerate(line)}
@@ -137,7 +137,7 @@ def test_the_last_move_still_counts():
 def test_random_play_finds_only_the_easy_treasure(name, found):
     many = Pool(name, 4096, 1)
     many.play_randomly(200)
-    # A game that was won has been followed by another, which is younger.
+    # After a win a new game starts in the row, which then has fewer moves.
     early = (many.states["moves"] < 200) | (many.status == OVER)
     assert early.any() == found
     many.close()

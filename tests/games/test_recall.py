@@ -1,4 +1,4 @@
-"""Recall: what is shown when, that only memory can answer, and that it always can."""
+"""Recall: what is shown at each step, and that an answer needs memory and is always possible with it."""
 
 import functools
 
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus import games
+from ludus.dsl import OVER, PLAYING
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import OVER, PLAYING
 
 WAIT = 0
 GAMES = ("recall", "recall(cues=2, delay=1)", "recall(cues=8, delay=200)")
@@ -22,7 +22,7 @@ def pool(name: str, rows: int) -> Pool:
 
 
 def wait_for_the_question(games_played: Pool) -> None:
-    """Wait in all games, which ask in the same step."""
+    """Wait until the question, which comes in the same step in all games."""
     for _ in range(int(games_played.states["delay"][0]) + 1):
         games_played.advance(np.zeros(games_played.rows, int))
     assert (games_played.step.observation["moment"] == 2).all()
@@ -101,12 +101,12 @@ def test_distractions_are_as_random_after_every_cue():
 def test_answering_before_the_question_and_waiting_at_it_are_refused():
     one = pool("recall(cues=2, delay=1)", 1)
     one.reset(7)
-    with pytest.raises(LudusError, match="legal are wait"):
+    with pytest.raises(LudusError, match="legal actions: wait"):
         one.advance([1])
     wait_for_the_question(one)
-    with pytest.raises(LudusError, match="legal are disc, square"):
+    with pytest.raises(LudusError, match="legal actions: disc, square"):
         one.advance([WAIT])
-    with pytest.raises(LudusError, match="legal are disc, square"):
+    with pytest.raises(LudusError, match="legal actions: disc, square"):
         one.advance([3])
 
 

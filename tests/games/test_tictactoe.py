@@ -1,4 +1,4 @@
-"""Tic-tac-toe against a slow referee that knows nothing of bits."""
+"""Tic-tac-toe compared with a slow reference without bitboards."""
 
 import functools
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludus.dsl import OVER, PLAYING
 from ludus.pool import Pool
-from ludus.words import OVER, PLAYING
 
 ROWS = ["abc", "def", "ghi"]
 LINES = [*ROWS, "adg", "beh", "cfi", "aei", "ceg"]

@@ -1,11 +1,12 @@
-"""Every game has a golden game, and it replays line by line."""
+"""Every game has a golden game, which replays line by line."""
 
 import functools
 import pathlib
 
 import pytest
 
-from ludus import games, golden
+from ludus import games
+from ludus.evaluation import golden
 from ludus.types import LudusError
 
 
@@ -31,16 +32,16 @@ def test_the_first_line_that_differs_is_told():
     number = next(i for i, line in enumerate(changed.splitlines(), 1) if "z9" in line)
     complaint = golden.check(changed)
     assert complaint.startswith(f'line {number} was "legal for seat 0: z9')
-    assert complaint.endswith("if that is meant, record it anew: ludus golden tictactoe")
+    assert complaint.endswith("if this is intended, record it again: ludus golden tictactoe")
 
 
 def test_lines_that_are_missing_are_told():
     shorter = "\n".join(small_game().splitlines()[:-1])
-    assert 'was "(nothing)" and now is "total reward:' in golden.check(shorter)
+    assert 'was "(nothing)" and is now "total reward:' in golden.check(shorter)
 
 
 def test_a_text_without_a_header_is_refused():
-    with pytest.raises(LudusError, match="begins with the lines game: NAME"):
+    with pytest.raises(LudusError, match="begin with the lines game: NAME"):
         golden.check("once upon a time")
 
 

@@ -1,11 +1,13 @@
 """PPO learns: small runs with fixed seeds, and bars that they clear by far."""
 
 import dataclasses
+import pathlib
 
 import pytest
 
-from ludus import config, evaluate
 from ludus.bench.training import learn, match
+from ludus.evaluation import scores
+from ludus.training import config
 
 
 def run_of(game, settings=None, **changes):
@@ -17,7 +19,7 @@ def run_of(game, settings=None, **changes):
 def test_a_pole_stands_ten_times_as_long_as_by_chance(runtime):
     """Random play holds it for about 22 steps."""
     learned = learn(run_of("cartpole", {"length": 64, "pieces": 1}, rows=64, steps=75_000, runtime=runtime))
-    assert evaluate.score("cartpole", learned.player, learned.params, 50, 1).interval.estimate > 220
+    assert scores.score("cartpole", learned.player, learned.params, 50, 1).interval.estimate > 220
 
 
 def test_self_play_beats_random_play():
@@ -29,7 +31,7 @@ def test_self_play_beats_random_play():
 def test_a_car_gets_around_by_continuous_actions():
     """A lap is worth about 20; random driving ends below 0."""
     learned = learn(run_of("car", rows=64, steps=150_000))
-    assert evaluate.score("car", learned.player, learned.params, 20, 1).interval.estimate > 20
+    assert scores.score("car", learned.player, learned.params, 20, 1).interval.estimate > 20
 
 
 def test_a_memory_remembers_and_none_does_not():
@@ -39,5 +41,21 @@ def test_a_memory_remembers_and_none_does_not():
         model = dataclasses.replace(run.settings.model, rnn_type=memory)
         run = dataclasses.replace(run, settings=dataclasses.replace(run.settings, model=model, length=32))
         learned = learn(run)
-        right = evaluate.score(run.game, learned.player, learned.params, 200, 1).interval.estimate
+        right = scores.score(run.game, learned.player, learned.params, 200, 1).interval.estimate
         assert low <= right <= high
+
+
+def test_the_defaults_learn_a_game_without_a_preset(monkeypatch):
+    """Nim with 21 actions: after 150,000 steps, nine of ten games against the random player are won."""
+    monkeypatch.setenv("LUDUS_GAMES", str(pathlib.Path(__file__).parents[2] / "benchmarks" / "games"))
+    learned = learn(dataclasses.replace(config.resolve("nim", "ppo", steps=150_000), steps=150_000))
+    assert match("nim", learned, "random", 400).rate.estimate > 0.9
+
+
+def test_defaults_adapt_to_short_games_and_presets_win(monkeypatch):
+    monkeypatch.setenv("LUDUS_GAMES", str(pathlib.Path(__file__).parents[2] / "benchmarks" / "games"))
+    nim, bare = config.resolve("nim", "ppo", steps=50_000), config.resolve("cartpole", "ppo", config.NO_PRESET)
+    assert (nim.rows, nim.settings.length, nim.settings.discount) == (64, 16, 1.0)
+    assert nim.settings.entropy.endswith("50000)") and nim.settings.opponents == ("self:0.5", "random:0.5")
+    assert (bare.rows, bare.settings.length) == (512, 128)
+    assert config.resolve("tictactoe", "ppo").rows != config.resolve("tictactoe", "ppo", config.NO_PRESET).rows

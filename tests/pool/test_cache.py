@@ -19,7 +19,7 @@ GAME = '''
 import pathlib
 import numpy as np
 import cache_helper
-from ludus.words import HEAD, OVER, Discrete, Spec, i8, record, rule, within
+from ludus.dsl import HEAD, OVER, Discrete, Spec, i8, record, rule, within
 
 FOLDER = pathlib.Path(__file__).parent
 TABLE = np.loadtxt(FOLDER / "table.csv", np.int64)
@@ -50,7 +50,7 @@ def action_name(action):
     return "go"
 '''
 HELPER = """
-from ludus.words import rule
+from ludus.dsl import rule
 
 @rule
 def more(state):
@@ -60,10 +60,11 @@ HASH = (
     "from ludus import games; from ludus.pool import binding; print(binding.digest(binding.KERNEL, games.find('sum')))"
 )
 HASHES = (
-    "from ludus import games; from ludus.agents import thinking; from ludus.agents.greedy import balatro; "
+    "from ludus import games; from ludus.agents.players import thinker; "
+    "from ludus.agents.players.greedy import balatro; "
     "from ludus.algorithms import tabular; from ludus.pool import binding; "
     "print([binding.digest(binding.KERNEL, games.find(name)) for name in ('tictactoe', 'balatro')], "
-    "binding.digest(tabular.HERE / 'kernel.py', games.find('tictactoe')), binding.digest(thinking.KERNEL, balatro))"
+    "binding.digest(tabular.HERE / 'kernel.py', games.find('tictactoe')), binding.digest(thinker.KERNEL, balatro))"
 )
 MISSES = (
     "import sys; from ludus import Pool; Pool('sum', 1).advance([0]); "
@@ -84,7 +85,7 @@ def home(tmp_path):
 
 
 def run(folder) -> tuple[float, bool]:
-    """What a process of its own pays, and whether it had to compile."""
+    """The result of a separate process, and whether it had to compile."""
     done = process(folder, PLAY)
     return float(done.stdout), "compiling sum" in done.stderr
 
@@ -98,7 +99,7 @@ def process(folder, script: str) -> subprocess.CompletedProcess:
 
 
 def edit(path, old: str, new: str) -> None:
-    """Change a file but neither its size nor its age, which is all that Numba's own cache (and Python's) looks at."""
+    """Change a file but neither its size nor its modification time, which is all that Numba's own cache checks."""
     before = path.stat()
     text = path.read_text()
     assert text.count(old) == 1 and len(old) == len(new)
@@ -131,26 +132,26 @@ def test_two_processes_that_need_the_same_compile_it_once(home):
 
 
 def test_every_process_finds_the_same_cache(home):
-    """Functions in a game's tables have other addresses in every process, which must not show in the hash."""
+    """Functions in a game's tables have different addresses in every process, which must not change the hash."""
     game = home / "games" / "sum.py"
-    game.write_text(f"{GAME}\nfrom ludus.words import integer\nSIZE, TABLES = integer(1, 0, 9, ''), (init, step)\n")
+    game.write_text(f"{GAME}\nfrom ludus.dsl import integer\nSIZE, TABLES = integer(1, 0, 9, ''), (init, step)\n")
     assert process(home, HASH).stdout == process(home, HASH).stdout
 
 
 def test_what_else_a_process_has_imported_does_not_matter(home):
-    """A part of a package is a name in it once somebody imports it, and functions import what only they need."""
-    others = "import ludus.games.balatro.trying, ludus.studio.app, ludus.words.instructions"
+    """A submodule becomes an attribute of its package once it is imported, which must not change the hash."""
+    others = "import ludus.games.balatro.trial_score, ludus.studio.app, ludus.dsl.intrinsics"
     assert process(home, HASHES).stdout == process(home, f"{others}; {HASHES}").stdout
 
 
 def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_path):
-    """`merge` and `find_all` call rules of agents/table.py, and Numba looks at the date of the caller's file alone."""
+    """`merge` and `find_all` call rules of agents/table.py, and Numba checks only the date of the caller's file."""
     shutil.copytree(
         pathlib.Path(ludus.__file__).parent, tmp_path / "ludus", ignore=shutil.ignore_patterns("__pycache__")
     )
 
     def folder():
-        script = "from ludus.words.cache import loops_folder; print(loops_folder())"
+        script = "from ludus.dsl.cache import loops_folder; print(loops_folder())"
         env = {**os.environ, "PYTHONPATH": str(tmp_path), "LUDUS_CACHE": str(tmp_path / "cache")}
         command = [sys.executable, "-c", script]
         return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -1,11 +1,11 @@
-"""The pool: what it hands over stays, what it refuses changes no byte, forks and snapshots keep their word."""
+"""The pool: returned arrays never change, rejected actions change nothing, forks and snapshots are exact."""
 
 import numpy as np
 import pytest
 
+from ludus.dsl import PLAYING, random
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import PLAYING, random
 
 
 def content(pool: Pool) -> bytes:
@@ -53,23 +53,23 @@ def test_actions_given_are_not_kept():
 
 
 REFUSED = [
-    ("tictactoe", np.zeros((2, 1), int), "tictactoe wants actions of shape (2,), not (2, 1)"),
-    ("tictactoe", np.zeros(3, int), "tictactoe wants actions of shape (2,), not (3,)"),
-    ("tictactoe", 4, "tictactoe wants actions of shape (2,), not ()"),
-    ("tictactoe", [4.0, 4.0], "tictactoe wants int64 actions, not float64"),
-    ("tictactoe", ["a1", "b2"], "tictactoe wants int64 actions, not str64"),
-    ("tictactoe", [None, 0], "tictactoe wants int64 actions, not object"),
-    ("tictactoe", [0, 9], "action 9 of row 1 is not legal for seat 1; legal are a1, b1, c1, a2, c2, a3, b3, c3"),
+    ("tictactoe", np.zeros((2, 1), int), "tictactoe expects actions of shape (2,), not (2, 1)"),
+    ("tictactoe", np.zeros(3, int), "tictactoe expects actions of shape (2,), not (3,)"),
+    ("tictactoe", 4, "tictactoe expects actions of shape (2,), not ()"),
+    ("tictactoe", [4.0, 4.0], "tictactoe expects int64 actions, not float64"),
+    ("tictactoe", ["a1", "b2"], "tictactoe expects int64 actions, not str64"),
+    ("tictactoe", [None, 0], "tictactoe expects int64 actions, not object"),
+    ("tictactoe", [0, 9], "action 9 of row 1 is not legal for seat 1; legal actions: a1, b1, c1, a2, c2, a3, b3, c3"),
     ("tictactoe", [-1, 0], "action -1 of row 0 is not legal"),
-    ("tictactoe", [0, 4], "action 4 of row 1 is not legal for seat 1; legal are a1, b1, c1, a2, c2, a3, b3, c3"),
+    ("tictactoe", [0, 4], "action 4 of row 1 is not legal for seat 1; legal actions: a1, b1, c1, a2, c2, a3, b3, c3"),
     ("tictactoe", np.array([0, 2**63], np.uint64), "of row 1 is not legal"),
     ("goofspiel", [0, 0, 0, 13], "action 13 of row 3 is not legal for seat 1"),
-    ("goofspiel", [0, 0], "goofspiel wants actions of shape (4,), not (2,)"),
+    ("goofspiel", [0, 0], "goofspiel expects actions of shape (4,), not (2,)"),
     ("car", [[0, 0], [0, np.nan]], "action [0.0, nan] of row 1 is not within -1 to 1, -1 to 1"),
     ("car", [[0, 1.01], [0, 0]], "action [0.0, 1.01] of row 0 is not within -1 to 1, -1 to 1"),
     ("car", [[0, 0], [-np.inf, 0]], "action [-inf, 0.0] of row 1 is not within"),
-    ("car", [0.5, 0.5], "car wants actions of shape (2, 2), not (2,)"),
-    ("car", [[0, 0], [0, 0j]], "car wants float64 actions, not complex128"),
+    ("car", [0.5, 0.5], "car expects actions of shape (2, 2), not (2,)"),
+    ("car", [[0, 0], [0, 0j]], "car expects float64 actions, not complex128"),
     ("car", [[0, 0], [0]], "rows of equal length"),
 ]
 
@@ -97,7 +97,7 @@ def test_a_pool_without_rows_or_threads_is_refused(rows, threads):
 def test_a_wrong_number_of_seeds_is_refused(seed):
     pool = Pool("goofspiel", 2, 0)
     before = content(pool)
-    with pytest.raises(LudusError, match=f"{len(seed)} seeds were given for 2 rows; give one number, or one a row"):
+    with pytest.raises(LudusError, match=f"{len(seed)} seeds were given for 2 rows; give one number, or one per row"):
         pool.reset(seed)
     assert content(pool) == before
 
@@ -130,6 +130,21 @@ def test_only_the_chosen_rows_open_anew():
     step = pool.reset(rows=np.array([False, True, False, True]))
     assert step.first.tolist() == [False, True, False, True]
     assert pool.states["moves"].tolist() == [1, 0, 1, 0]
+
+
+def test_only_the_chosen_rows_move():
+    pool, every = Pool("connect4", 5, 1), Pool("connect4", 5, 1)
+    step = pool.advance([0, 1, 2, 3, 4], rows=[True, False, True, True, False])
+    moved = every.advance([0, 1, 2, 3, 4])
+    assert pool.states["moves"].tolist() == [1, 0, 1, 1, 0]
+    assert step.first.tolist() == [False, True, False, False, True]
+    for row in (0, 2, 3):
+        assert np.array_equal(step.observation["board"][row], moved.observation["board"][row])
+    assert not step.observation["board"][[1, 4]].any()
+    step = pool.advance([0, 1, 2, 3, 4], rows=np.array([False, True, False, False, True]))
+    assert np.array_equal(step.observation["board"], moved.observation["board"])
+    with pytest.raises(LudusError, match="rows must be 5 booleans"):
+        pool.advance([0] * 5, rows=[True])
 
 
 def test_finished_games_ignore_their_action_and_open_anew():
@@ -165,7 +180,7 @@ def test_a_fork_for_a_seat_deals_the_hidden_anew():
 
 @pytest.mark.parametrize("rows", [[], [0, 4], [-1]])
 def test_a_fork_of_rows_that_are_not_there_is_refused(rows):
-    with pytest.raises(LudusError, match="fork wants rows from 0 to 3"):
+    with pytest.raises(LudusError, match="fork expects rows from 0 to 3"):
         Pool("tictactoe", 4, 1).fork(rows, 1)
 
 

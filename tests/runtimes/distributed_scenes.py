@@ -1,4 +1,4 @@
-"""What tests let several processes do: python distributed_scenes.py SCENE OUT CORES [PORT PROCESSES PROCESS]."""
+"""What tests let processes do, alone or under mpiexec: python distributed_scenes.py SCENE OUT CORES."""
 
 import contextlib
 import dataclasses
@@ -11,12 +11,17 @@ import sys
 import numpy as np
 import pytest
 
-from ludus import checkpoint, config, devices, runs
-from ludus.agents.deep import DeepAgent
-from ludus.agents.networks.arguments import MLPArgs
+from ludus import runtimes
+from ludus.agents import checkpoint
+from ludus.agents.neural import devices
+from ludus.agents.neural.agent import DeepAgent
+from ludus.agents.neural.networks.settings import MLPArgs
 from ludus.algorithms.ppo import PPO
-from ludus.runtimes import Job, meeting, open_source
-from ludus.train import train
+from ludus.algorithms.rollout_worker import joined
+from ludus.runtimes import Job, open_source
+from ludus.training import config, runs
+from ludus.training.folder import write_settings
+from ludus.training.loop import train
 from ludus.types import LudusError
 
 SETTINGS = PPO(mlp=MLPArgs(width=8, depth=1), length=8, epochs=2, minibatches=2, learning_rate="0.01")
@@ -30,20 +35,18 @@ class Watched:
         self.source, self.publish, self.seen = source, source.publish, []
 
     def __iter__(self):
-        for rollout in self.source:
-            self.seen.append(rollout.decisions.log_prob)
-            yield rollout
+        for rollouts in self.source:
+            self.seen.append(joined(rollouts).decisions.log_prob)
+            yield rollouts
 
 
-def learned(workers, settings=SETTINGS, game="cartpole"):
-    """Three updates: what was learned, how far it came, what the first rollout saw, how the actors stand."""
-    from ludus.algorithms.ppo import craft
-
+def learned(workers, settings=SETTINGS, game="cartpole", runtime="threads"):
+    """Three updates: what was learned, how far it came, what the first rollout saw, how the workers stand."""
     job = Job(game, ROWS, 3, settings.length, workers, settings)
-    with contextlib.closing(open_source("local", job)) as source:
-        agent = craft.agent_for(settings, source.actors[0].pool)
+    with contextlib.closing(open_source(runtime, job)) as source:
+        agent = settings.new_agent(source.lanes[0].worker.pool)
         watched = Watched(source)
-        learning = train(agent, settings, craft.begin(settings, agent, 3), watched)
+        learning = train(agent, settings, settings.new_learner(agent, 3), watched)
         last = list(itertools.islice(learning, UPDATES))[-1]
         actors = {f"{name}/{part}": array for name, parts in source.state().items() for part, array in parts.items()}
     arrays = {f"params/{name}": array for name, array in checkpoint.flatten(last.learner.params).items()}
@@ -51,30 +54,33 @@ def learned(workers, settings=SETTINGS, game="cartpole"):
     return arrays | actors | {"counts": counts, "rows": watched.seen[0]}, last.learner
 
 
-def together(out, workers=1):
+def together(out):
     """Learn beside the others; alone with as many workers it is the same run."""
-    arrays, _ = learned(workers)
+    arrays, _ = learned(1, runtime="mpi")
     np.savez(f"{out}.{devices.process()}.npz", **arrays)
 
 
 def alone(out):
-    together(out, workers=2)
+    arrays, _ = learned(2)
+    np.savez(f"{out}.0.npz", **arrays)
 
 
 def small_run():
     run = config.resolve("cartpole", "ppo")
     steps = 4 * ROWS * SETTINGS.length * devices.processes()
-    return dataclasses.replace(run, settings=SETTINGS, rows=ROWS, steps=steps, games=2, evaluations=1, seed=3)
+    return dataclasses.replace(
+        run, settings=SETTINGS, runtime="mpi", rows=ROWS, steps=steps, games=2, evaluations=1, seed=3
+    )
 
 
 def kept(out, name, stop=lambda: False, resume=False):
-    """A run that process 0 keeps in a folder, and the others help with."""
-    run, folder = runs.settle(small_run()), pathlib.Path(out) / name
+    """A run that rank 0 keeps in a folder, and the others help with."""
+    run, folder = small_run(), pathlib.Path(out) / name
     if devices.process():
         runs.take_part(run, stop, folder if resume else None)
     else:
         folder.mkdir(exist_ok=True)
-        runs.folder.write_settings(folder, run)
+        write_settings(folder, run)
         assert list(runs.carry_out(folder, run, resume=resume))
     devices.gathered(np.array(0))  # nobody reads what is still being written
 
@@ -88,19 +94,19 @@ def resuming(out):
 
 
 def death(out):
-    """Process 1 is killed after two updates."""
+    """Rank 1 is killed after two updates."""
     calls = itertools.count(1)
     kept(out, "lost", lambda: next(calls) == 2 and os.kill(os.getpid(), signal.SIGKILL))
 
 
 def error(out):
-    """Something goes wrong in process 1, which ends as programs do."""
+    """Something goes wrong in rank 1, which ends as programs do."""
     calls = itertools.count(1)
     kept(out, "lost", lambda: 1 // (next(calls) < 2) == 0)
 
 
 def keeper(out):
-    """Process 0 cannot go on while another one waits for it."""
+    """Rank 0 cannot go on while another one waits for it."""
     if devices.process() == 0:
         raise LudusError("there is no room")
     kept(out, "none")
@@ -129,13 +135,12 @@ def actors(out):
 
 
 if __name__ == "__main__":
-    scene, out, cores, *group = sys.argv[1:]
+    scene, out, cores = sys.argv[1:]
+    runtime = "mpi" if "OMPI_COMM_WORLD_SIZE" in os.environ else "local"
     try:
-        with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr("ludus.pool.available_cores", lambda: int(cores))
-            if group:
-                port, processes, process = map(int, group)
-                stack.enter_context(meeting.together(f"127.0.0.1:{port}", processes, process, scene))
-            globals()[scene](out)
+            with runtimes.session(runtime, SETTINGS):
+                globals()[scene](out)
     except LudusError as wrong:
         sys.exit(f"ludus: {wrong}")

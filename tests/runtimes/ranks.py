@@ -1,7 +1,6 @@
 """Run by mpiexec, with the name of a scene: what the tests of the mpi runtime let the ranks play."""
 
 import contextlib
-import dataclasses
 import itertools
 import os
 import pathlib
@@ -11,17 +10,19 @@ import sys
 import numpy as np
 from small_runs import LAKE, LAKE_SETTINGS, empty_table, learn, small_job
 
-from ludus.runtimes import Job, mpi, mpi_mail, open_source
-from ludus.train import train
+from ludus.algorithms.tabular.checkpoints import Learner
+from ludus.runtimes import Job, mpi, open_source
+from ludus.runtimes.transport import mail as mpi_mail
+from ludus.training.loop import train
 from ludus.types import LudusError
 
 
-def lake(mode, out):
+def lake(runtime, out):
     """Learn, and leave the table."""
-    job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS, mode)
-    with contextlib.closing(open_source("mpi", job)) as source:
+    job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS)
+    with contextlib.closing(open_source(runtime, job)) as source:
         table, progress = learn(source, job.algorithm, empty_table(job), 40)
-    np.savez(f"{out}-lake-{mode}.npz", **table.state(), ages=[step.age for step in progress])
+    np.savez(f"{out}-lake-{runtime}.npz", **table.state(), ages=[step.age for step in progress])
 
 
 def replicas(game, out):
@@ -38,8 +39,8 @@ def replicas(game, out):
 
 def times(out):
     """The server remembers how far everyone has come."""
-    job = dataclasses.replace(small_job("connect4"), mode="server")
-    with contextlib.closing(open_source("mpi", job)) as source:
+    job = small_job("connect4")
+    with contextlib.closing(open_source("mpi_server", job)) as source:
         source.restore({"worker_0": {"time": np.array([1000])}, "worker_1": {"time": np.array([2000])}})
         table, progress = learn(source, job.algorithm, empty_table(job), 12)
         state = source.state()
@@ -54,46 +55,46 @@ class Misread(Job):
         return super().to_json().replace(self.game, "chss")
 
 
-def bad_game(mode, out):
+def bad_game(runtime, out):
     """The other ranks cannot open the game."""
-    job = Misread(**vars(dataclasses.replace(small_job("tictactoe"), mode=mode)))
-    with contextlib.closing(open_source("mpi", job)) as source:
+    job = Misread(**vars(small_job("tictactoe")))
+    with contextlib.closing(open_source(runtime, job)) as source:
         try:
             learn(source, job.algorithm, empty_table(job), 1)
         except LudusError as error:
-            pathlib.Path(f"{out}-sentence-{mode}").write_text(str(error))
+            pathlib.Path(f"{out}-sentence-{runtime}").write_text(str(error))
 
 
-def everything(mode, out):
+def everything(runtime, out):
     """All that ends well, one source after the other."""
-    lake("reduce", out)
-    lake("server", out)
+    lake("mpi", out)
+    lake("mpi_server", out)
     replicas("tictactoe", out)
     replicas("connect4", out)
     times(out)
-    bad_game("reduce", out)
-    bad_game("server", out)
+    bad_game("mpi", out)
+    bad_game("mpi_server", out)
 
 
 SOURCES = {"everything": 9}
 """how often the other ranks serve"""
 
 
-def death(mode, out, victim):
+def death(runtime, out, victim):
     """One of the ranks is killed while all are at work; rank 0 leaves the sentence that it gets to hear."""
     signal.signal(signal.SIGTERM, lambda number, frame: None)
-    job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS, mode)
-    with contextlib.closing(open_source("mpi", job)) as source:
+    job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS)
+    with contextlib.closing(open_source(runtime, job)) as source:
         table = empty_table(job)
         try:
-            for progress in itertools.islice(train(None, job.algorithm, job.algorithm.start(table), source), 10**9):
+            for progress in itertools.islice(train(None, job.algorithm, Learner(table, 0, 0), source), 10**9):
                 if progress.version == 3:
                     os.kill(int(pathlib.Path(f"{out}.{victim}").read_text()), signal.SIGKILL)
         except LudusError as error:
             pathlib.Path(out).write_text(str(error))
 
 
-def crash(mode, out):
+def crash(runtime, out):
     """Rank 0 falls over and closes nothing."""
     source = open_source("mpi", small_job("tictactoe"))
     source.publish(empty_table(source.job), 0)
@@ -101,16 +102,16 @@ def crash(mode, out):
     raise ZeroDivisionError
 
 
-def early(mode, out):
+def early(runtime, out):
     """Rank 0 ends before it has any work for the others."""
 
 
 if __name__ == "__main__":
-    scene, mode, out, *more = sys.argv[1:]
+    scene, runtime, out, *more = sys.argv[1:]
     mpi_mail.SILENCE_SECONDS = 3.0
     pathlib.Path(f"{out}.{mpi.rank()}").write_text(str(os.getpid()))
     if mpi.rank() > 0:
         for _ in range(SOURCES.get(scene, 1)):
             mpi.serve()
     else:
-        globals()[scene](mode, out, *more)
+        globals()[scene](runtime, out, *more)

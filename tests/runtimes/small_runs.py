@@ -9,8 +9,9 @@ import time
 import numpy as np
 
 from ludus.algorithms.tabular import Tabular
+from ludus.algorithms.tabular.checkpoints import Learner
 from ludus.runtimes import Job, open_source
-from ludus.train import train
+from ludus.training.loop import train
 
 LAKE = "gymnasium:FrozenLake-v1(is_slippery=false)"
 BEST_START = 0.9**5
@@ -30,7 +31,7 @@ def empty_table(job):
 
 def learn(source, algorithm, table, updates):
     """The table, and the progress of each update."""
-    progress = list(itertools.islice(train(None, algorithm, algorithm.start(table), source), updates))
+    progress = list(itertools.islice(train(None, algorithm, Learner(table, 0, 0), source), updates))
     return progress[-1].learner.table, progress
 
 

@@ -6,20 +6,24 @@ import itertools
 import numpy as np
 import pytest
 
-from ludus import agents, devices, replays
-from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
-from ludus.algorithms.world_model import WorldModelSettings, craft
-from ludus.algorithms.world_model.experience import counted, from_rollout
+from ludus import agents
+from ludus.agents.neural import devices
+from ludus.agents.neural.networks.world_model_args import PlannerArgs, WorldModelArgs
+from ludus.algorithms.demonstrations import rollouts_of
+from ludus.algorithms.world_model import WorldModelSettings
+from ludus.algorithms.world_model.replay import from_rollout, sequence_mask
 from ludus.bridges import open_pool
+from ludus.evaluation import replays
 from ludus.runtimes import Job, open_source
-from ludus.runtimes.demonstrations import Demonstrated, rollouts_of
-from ludus.train import train
+from ludus.training.demonstrations import Demonstrated, read
+from ludus.training.loop import train
 
 devices.start()
 SETTINGS = WorldModelSettings(
-    sizes=WorldModelArgs(encoder=8, latent=8, group=4, dynamics=8, reward=6, decoder=8, actor=(8,), critic=(8,)),
-    plan=PlanArgs(horizon=3, samples=8, proposals=2, elites=4, rounds=1), length=6, batch=4, horizon=3, replay=200,
-    warmup=0,
+    network=WorldModelArgs(encoder_dim=8, latent_dim=8, simnorm_dim=4, dynamics_dim=8, reward_dim=6, decoder_dim=8,
+                           actor_dims=(8,), critic_dims=(8,)),
+    planner=PlannerArgs(horizon=3, num_samples=8, num_pi_trajs=2, num_elites=4, iterations=1),
+    rollout_length=6, batch_size=4, horizon=3, replay_size=200, learning_starts=0,
 )  # fmt: skip
 STEPS, ROWS = 20, 2
 
@@ -35,18 +39,13 @@ def driven(path, game="car", steps=STEPS):
     replays.save(path, replays.record(game, 7, ["driver"], np.array(actions)))
 
 
-def read(path):
-    replay = replays.load(path)
-    return [pool.step for pool in replays.steps(replay)], list(replay.actions)
-
-
 @pytest.fixture
 def learning(tmp_path):
     """The source, the folder, and an iterator of progress."""
-    job = Job("car", ROWS, 3, SETTINGS.length, 1, SETTINGS)
-    agent = craft.agent_for(SETTINGS, open_pool("car", 1, 0))
-    with contextlib.closing(Demonstrated(open_source("local", job), job, tmp_path, read)) as source:
-        yield source, tmp_path, train(agent, SETTINGS, craft.begin(SETTINGS, agent, 3), source)
+    job = Job("car", ROWS, 3, SETTINGS.rollout_length, 1, SETTINGS)
+    agent = SETTINGS.new_agent(open_pool("car", 1, 0))
+    with contextlib.closing(Demonstrated(open_source("local", job), SETTINGS, tmp_path)) as source:
+        yield source, tmp_path, train(agent, SETTINGS, SETTINGS.new_learner(agent, 3), source)
 
 
 def test_a_drive_is_learned_from_between_our_own(learning):
@@ -59,7 +58,9 @@ def test_a_drive_is_learned_from_between_our_own(learning):
     assert (
         all(one.learner.steps == before.learner.steps for one in shown) and after.learner.steps > before.learner.steps
     )
-    assert int(after.learner.ring.pushed) == 4 * SETTINGS.length and {one.age for one in (before, *shown, after)} == {0}
+    assert int(after.learner.replay.pushed) == 4 * SETTINGS.rollout_length and {
+        one.age for one in (before, *shown, after)
+    } == {0}
     assert [path.name for path in folder.iterdir()] == ["drive.replay.taken"]
     assert source.own == 2 and source.version == 4
 
@@ -76,15 +77,15 @@ def test_what_cannot_be_read_is_put_aside_with_a_sentence(learning, capsys):
 def test_every_step_of_a_drive_is_there_once(tmp_path):
     driven(tmp_path / "drive.replay")
     game = read(tmp_path / "drive.replay")
-    agent = craft.agent_for(SETTINGS, open_pool("car", 1, 0))
-    job = Job("car", ROWS, 3, SETTINGS.length, 1, SETTINGS)
+    agent = SETTINGS.new_agent(open_pool("car", 1, 0))
+    job = Job("car", ROWS, 3, SETTINGS.rollout_length, 1, SETTINGS)
     with contextlib.closing(open_source("local", job)) as source:
-        source.publish(agent.init(agent.spec, 0), 0)
-        like = next(iter(source))
-    found = list(rollouts_of(game, like, SETTINGS.length))
+        source.publish(SETTINGS.broadcast(SETTINGS.new_learner(agent, 0)), 0)
+        (like,) = next(iter(source))
+    found = list(rollouts_of(game, like, SETTINGS.rollout_length))
     played = [from_rollout(agent, rollout) for rollout in found]
-    real = np.concatenate([part.real.T.ravel() for part in played]) > 0
-    seen = np.concatenate([np.swapaxes(part.seen, 0, 1).reshape(-1, 6) for part in played])[real]
-    expected = np.stack([agent.flat(step.observation)[0] for step in game[0][:-1]])
+    real = np.concatenate([part.valid.T.ravel() for part in played]) > 0
+    seen = np.concatenate([np.swapaxes(part.observation, 0, 1).reshape(-1, 6) for part in played])[real]
+    expected = np.stack([agent.flatten(step.observation)[0] for step in game[0][:-1]])
     assert real.sum() == STEPS and np.array_equal(seen, expected)
-    assert all(np.asarray(counted(part))[:2].all() for part in played[:1])
+    assert all(np.asarray(sequence_mask(part))[:2].all() for part in played[:1])

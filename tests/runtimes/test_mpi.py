@@ -13,9 +13,9 @@ import pytest
 from small_runs import BEST_START, alive, learned_table, small_job, wait_until
 
 from ludus.algorithms.tabular import Tabular
-from ludus.runtimes import Job, mpi_mail
-from ludus.runtimes.mpi_mail import Alarm, envelope, opened
 from ludus.runtimes.mpi_server import check_servable
+from ludus.runtimes.transport import mail as mpi_mail
+from ludus.runtimes.transport.mail import Alarm, envelope, opened
 from ludus.types import LudusError
 
 pytest.importorskip("mpi4py", reason="needs mpi4py: pip install 'ludus[mpi]'")
@@ -26,11 +26,11 @@ SURVIVING = ["--with-ft", "ulfm"], ["--enable-recovery"]
 """ways to start ranks that outlive each other"""
 
 
-def play(out, scene, mode, *more, options=()):
+def play(out, scene, runtime, *more, options=()):
     """Play a scene to its end; nobody of it is left."""
     assert MPIEXEC, "mpi4py is here and mpiexec is not: pip install 'ludus[mpi]'"
     command = [MPIEXEC, "--allow-run-as-root", "--oversubscribe", *options, "-n", str(RANKS), sys.executable, SCENES]
-    done = subprocess.run([*command, scene, mode, out, *more], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([*command, scene, runtime, out, *more], capture_output=True, text=True, timeout=100)
     ranks = [int(pathlib.Path(f"{out}.{rank}").read_text()) for rank in range(RANKS)]
     assert wait_until(lambda: not any(map(alive, ranks)), 10), done.stderr
     return done
@@ -45,12 +45,12 @@ def left(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("mode", ["reduce", "server"])
-def test_learns_the_lake_exactly(mode, left):
-    with np.load(f"{left}-lake-{mode}.npz") as state:
+@pytest.mark.parametrize("runtime", ["mpi", "mpi_server"])
+def test_learns_the_lake_exactly(runtime, left):
+    with np.load(f"{left}-lake-{runtime}.npz") as state:
         start = state["values"][state["known"] == 0]
         assert start.max() == pytest.approx(BEST_START, abs=1e-6)
-        assert state["ages"].max() > 0 if mode == "server" else not state["ages"].any()
+        assert state["ages"].max() > 0 if runtime == "mpi_server" else not state["ages"].any()
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "connect4"])
@@ -71,15 +71,15 @@ def test_the_server_counts_every_visit_and_every_step(left):
         assert np.abs(state["values"][state["values"] > -1e29]).max() > 0
 
 
-@pytest.mark.parametrize("mode", ["reduce", "server"])
-def test_a_sentence_of_another_rank_arrives(mode, left):
-    assert 'unknown game "chss"' in pathlib.Path(f"{left}-sentence-{mode}").read_text()
+@pytest.mark.parametrize("runtime", ["mpi", "mpi_server"])
+def test_a_sentence_of_another_rank_arrives(runtime, left):
+    assert 'unknown game "chss"' in pathlib.Path(f"{left}-sentence-{runtime}").read_text()
 
 
-@pytest.mark.parametrize(("mode", "options"), [("server", SURVIVING[0]), ("reduce", SURVIVING[1])])
-def test_a_dead_rank_is_a_sentence(mode, options, tmp_path):
+@pytest.mark.parametrize(("runtime", "options"), [("mpi_server", SURVIVING[0]), ("mpi", SURVIVING[1])])
+def test_a_dead_rank_is_a_sentence(runtime, options, tmp_path):
     out = tmp_path / "sentence"
-    play(out, "death", mode, "2", options=options)
+    play(out, "death", runtime, "2", options=options)
     assert "rank 2 has" in out.read_text()
 
 
@@ -104,27 +104,27 @@ def test_after_a_sigterm_nobody_is_waited_for(monkeypatch):
 @pytest.mark.parametrize("options", SURVIVING)
 def test_without_rank_0_the_others_end(options, tmp_path):
     out = tmp_path / "sentence"
-    done = play(out, "death", "reduce", "0", options=options)
+    done = play(out, "death", "mpi", "0", options=options)
     assert not out.exists()
     assert re.search("rank [12] ends: rank 0 has", done.stderr)
 
 
 def test_a_crash_of_rank_0_ends_everybody(tmp_path):
-    done = play(tmp_path / "nothing", "crash", "reduce")
+    done = play(tmp_path / "nothing", "crash", "mpi")
     assert "ZeroDivisionError" in done.stderr
     assert done.returncode != 0
 
 
 def test_ranks_without_work_end_with_rank_0(tmp_path):
-    assert play(tmp_path / "nothing", "early", "reduce").returncode == 0
+    assert play(tmp_path / "nothing", "early", "mpi").returncode == 0
 
 
 def test_what_cannot_be_served_is_refused():
     for settings in (Tabular(method="sarsa"), Tabular(policy="ucb"), Tabular(form="numpy")):
-        with pytest.raises(LudusError, match="use --mode reduce"):
-            check_servable(Job("tictactoe", 1, 1, 1, 1, settings), 2)
+        with pytest.raises(LudusError, match="use --runtime mpi"):
+            check_servable(settings, 2)
     with pytest.raises(LudusError, match="mpiexec -n 2"):
-        check_servable(small_job("tictactoe"), 0)
+        check_servable(Tabular(), 0)
 
 
 def test_envelopes_keep_what_is_put_into_them():

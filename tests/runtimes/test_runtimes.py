@@ -18,16 +18,17 @@ from small_runs import (
     small_job,
 )  # fmt: skip
 
+from ludus import runtimes
 from ludus.algorithms.tabular import Tabular
-from ludus.runtimes import NAMES, Job, open_source
-from ludus.runtimes.mpi_mail import load_mpi
+from ludus.runtimes import Job, open_source
+from ludus.runtimes.transport.mail import load_mpi
 from ludus.types import LudusError
 
-HERE = [name for name in NAMES if name != "mpi"]
+HERE = [name for name in runtimes.names() if not name.startswith("mpi")]
 
 
 def workers_of(runtime):
-    return 1 if runtime in ("single", "local") else 2
+    return 1 if runtime == "local" else 2
 
 
 @pytest.mark.parametrize("runtime", HERE)
@@ -38,7 +39,7 @@ def test_learns_the_lake_exactly(runtime):
 
 
 @pytest.mark.parametrize(
-    ("runtime", "game"), [(name, "connect4") for name in HERE] + [("single", "tictactoe"), ("threads", "tictactoe")]
+    ("runtime", "game"), [(name, "connect4") for name in HERE] + [("local", "tictactoe"), ("threads", "tictactoe")]
 )
 def test_goes_on_exactly_where_its_state_was_taken(runtime, game):
     job = small_job(game, workers_of(runtime))
@@ -87,12 +88,12 @@ def test_another_number_of_rows_is_a_sentence(runtime):
 
 
 def test_a_job_survives_being_sent():
-    job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace=0.25), "server")
+    job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace=0.25), 3)
     assert Job.from_json(job.to_json()) == job
 
 
 def test_an_unknown_runtime_is_a_sentence():
-    with pytest.raises(LudusError, match="known are single, local, threads, processes, mpi"):
+    with pytest.raises(LudusError, match="known are local, mpi, mpi_server, processes, threads"):
         open_source("pigeons", small_job("tictactoe"))
 
 

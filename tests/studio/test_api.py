@@ -7,8 +7,10 @@ import zipfile
 
 import pytest
 
-from ludus import checkpoint, config, replays, runs
+from ludus.agents import checkpoint
+from ludus.evaluation import replays
 from ludus.studio import bundles
+from ludus.training import config, runs
 
 BAD_NAMES = (
     "unknown",
@@ -152,7 +154,7 @@ def zipped(**files):
 def test_a_zip_that_reaches_elsewhere_is_refused(stocked, name):
     before = sorted(stocked.out.parent.rglob("*"))
     answer = stocked.client.post("/api/agents", content=zipped(**{"manifest.json": "{}", name: "x"}))
-    assert answer.status_code == 422 and "belongs to no agent" in answer.json()["sentence"]
+    assert answer.status_code == 422 and "which no agent has" in answer.json()["sentence"]
     assert sorted(stocked.out.parent.rglob("*")) == before
 
 
@@ -278,7 +280,7 @@ def test_a_room_is_opened_and_its_game_kept(served):
         {"game": "chss", "seats": []},
         {"seats": []},
         {"game": "tictactoe", "seats": ["/etc", "random"]},
-        {"game": "car", "seats": ["random"], "cars": 10**9},
+        {"game": "car", "seats": ["random"], "swarm": 10**9},
         {"game": "duel(deck1=yugy)", "seats": ["person", "random"]},
         {"game": f"duel(deck1={__file__})", "seats": ["person", "random"]},
     ):
@@ -347,7 +349,7 @@ def test_what_should_not_happen_is_a_sentence_too(served, monkeypatch, caplog):
     assert (
         served.client.post("/api/runs", content=b"{", headers={"content-type": "application/json"})
         .json()["sentence"]
-        .startswith("the body is not JSON")
+        .startswith("the body is not valid JSON")
     )
 
 

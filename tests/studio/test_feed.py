@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from ludus import config, runs
 from ludus.studio import Studio, metrics
 from ludus.studio.jobs import Jobs
 from ludus.studio.ledger import Ledger
+from ludus.training import config, runs
 from ludus.types import LudusError
 
 
@@ -151,7 +151,7 @@ def test_jobs_are_counted_kept_and_forgotten():
     waiting = [
         jobs.start("x", lambda tell: [tell("x", 0, 1) or time.sleep(0.01) for _ in range(10**6)]) for _ in range(20)
     ]
-    with pytest.raises(LudusError, match="20 jobs wait"):
+    with pytest.raises(LudusError, match="20 jobs are running or waiting"):
         jobs.start("x", lambda tell: None)
     jobs.close()
     for job in waiting:
@@ -167,7 +167,7 @@ def test_a_job_that_fails_says_why(caplog):
     def refuse(tell):
         raise LudusError("not today")
 
-    for work, sentence in ((refuse, "not today"), (lambda tell: 1 / 0, "something went wrong")):
+    for work, sentence in ((refuse, "not today"), (lambda tell: 1 / 0, "internal error")):
         job = jobs.start("x", work)
         while job.status == "running":
             job.stop.wait(0.01)

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ludus import agents, games, replays, show
+from ludus import agents, games
+from ludus.evaluation import replays, show
 from ludus.studio import wire
-from ludus.studio.rooms import Rooms, keeping
+from ludus.studio.rooms import Rooms, persistence
 from ludus.types import LudusError
 
 PATIENCE = 240.0
@@ -79,7 +80,7 @@ def rooms(tmp_path):
 def watch(rooms, *args, **options):
     room, listener = rooms.create(*args, **options), Listener()
     room.attach(listener)
-    listener.until(lambda state: "being made ready" not in state["words"])
+    listener.until(lambda state: "is loading" not in state["words"])
     return room, listener
 
 
@@ -125,7 +126,7 @@ def test_undo_goes_back_to_the_last_decision_of_the_person(rooms):
         assert again[field] == second[field]
     do(room, do="undo")
     assert room.state()["words"] == opening["words"] and room.state()["last"] is None
-    with pytest.raises(LudusError, match="nothing to take back"):
+    with pytest.raises(LudusError, match="no move to undo"):
         do(room, do="undo")
 
 
@@ -185,21 +186,21 @@ def test_a_move_must_be_meant_for_this_position_and_legal(rooms):
 @pytest.mark.parametrize("message", [
     {"do": "fly"}, {"do": "act", "action": 1.5, "move": 0}, {"do": "act", "action": True, "move": 0}, {"do": "act"},
     {"do": "set", "speed": 1e9}, {"do": "set", "speed": "fast"}, {"do": "set", "color": 3},
-    {"do": "steer", "action": []},
-    {"do": "steer", "action": [float("nan"), 0]}, {"do": "wheel", "hands": "foot"}, {"do": "set", "cars": 0},
+    {"do": "input", "action": []},
+    {"do": "input", "action": [float("nan"), 0]}, {"do": "control", "hands": "foot"}, {"do": "set", "swarm": 0},
     {"do": "set", "seats": "person"}, {"do": "again", "seed": -1}, {"do": ["act"]},
 ])  # fmt: skip
 def test_commands_are_checked_before_they_are_done(rooms, message):
     room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
-    with pytest.raises(LudusError, match=r"should be|has no field|does not understand"):
+    with pytest.raises(LudusError, match=r"should be|has no field|unknown command"):
         room.command(message)
 
 
 def test_commands_that_make_no_sense_here_are_sentences(rooms):
     room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
     for message, words in [
-        ({"do": "wheel", "hands": "person"}, "no wheel"), ({"do": "steer", "action": [0, 0]}, "wheel"),
-        ({"do": "set", "cars": 8}, "one game at a time"), ({"do": "set", "seats": ["perfect"]}, "2 seats"),
+        ({"do": "control", "hands": "person"}, "no continuous control"), ({"do": "input", "action": [0, 0]}, "control"),
+        ({"do": "set", "swarm": 8}, "cannot be shown as a swarm"), ({"do": "set", "seats": ["perfect"]}, "2 seats"),
         ({"do": "set", "seats": ["perfect", "nobody"]}, "nobody"), ({"do": "tick"}, "pause"), ({"do": "hint"}, "turn"),
     ]:  # fmt: skip
         with pytest.raises(LudusError, match=words):
@@ -262,10 +263,10 @@ def test_a_damaged_file_is_a_sentence(rooms, tmp_path):
     act(room, listener, "b2")
     listener.until(lambda state: state["waiting"] and state["move"] == 2)
     rooms.close()
-    path = keeping.path_of(rooms.folder, room.id)
+    path = persistence.path_of(rooms.folder, room.id)
     facts = json.loads(path.read_text())
     other = Rooms(tmp_path, Shelf())
-    changes = [{"actions": ["a"]}, {"more": 1}, {"seed": -4}, {"game": "chss"}, {"history": [True]}, {"format": 2}]
+    changes = [{"actions": ["a"]}, {"more": 1}, {"seed": -4}, {"game": "chss"}, {"history": [True]}, {"format": 1}]
     for damage in [b"", b"[]", b"{", *(json.dumps(facts | change).encode() for change in changes)]:
         path.write_bytes(damage)
         with pytest.raises(LudusError):
@@ -352,17 +353,17 @@ def test_listeners_get_the_same_bytes_and_a_slow_one_a_whole_frame(rooms):
 
 
 def test_64_cars_are_64_cars(rooms):
-    room, listener = watch(rooms, "car", ["scripted"], cars=64, seed=11)
+    room, listener = watch(rooms, "car", ["scripted"], swarm=64, seed=11)
     listener.until_frames(40)
     do(room, do="set", paused=True)
     alone = len(wire.decode(room.frame()).shapes) - 63 * 2
-    do(room, do="set", cars=1)
+    do(room, do="set", swarm=1)
     assert len(wire.decode(room.frame()).shapes) == alone
-    assert room.state()["move"] > 30 and room.state()["cars"] == 1
+    assert room.state()["move"] > 30 and room.state()["swarm"] == 1
 
 
 def test_a_swarm_spreads_over_one_track(rooms):
-    room, listener = watch(rooms, "car", ["scripted"], cars=16, seed=11)
+    room, listener = watch(rooms, "car", ["scripted"], swarm=16, seed=11)
     listener.until_frames(40)
     do(room, do="set", paused=True)
     states = room.table.pool.states
@@ -375,34 +376,35 @@ def test_a_swarm_spreads_over_one_track(rooms):
     )
 
 
-def test_the_wheel_turns_the_car_and_is_handed_back(rooms):
+def test_a_person_takes_control_and_gives_it_back(rooms):
     room, listener = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
     do(room, do="set", paused=True)
-    with pytest.raises(LudusError, match="take it first"):
-        do(room, do="steer", action=[1, 0])
-    room.command({"do": "wheel", "hands": "person"}, listener).result(PATIENCE)
+    with pytest.raises(LudusError, match="take control first"):
+        do(room, do="input", action=[1, 0])
+    room.command({"do": "control", "hands": "person"}, listener).result(PATIENCE)
     angle = float(room.table.pool.states["angle"][0])
-    do(room, do="steer", action=[1.0, 9.0])
+    do(room, do="input", action=[1.0, 9.0])
     do(room, do="tick")
     assert (float(room.table.pool.states["angle"][0]) - angle) % 360 == pytest.approx(5.0)
     gauges = wire.decode(room.frame()).gauges
-    assert room.state()["gauges"] == ["value", "steering", "throttle", "speed"] and gauges[1:3] == [1.0, 1.0]
+    assert [gauge["name"] for gauge in room.state()["gauges"]] == ["value", "steering", "throttle", "speed"]
+    assert gauges[1:3] == [1.0, 1.0]
     assert gauges[3] == pytest.approx(float(room.table.pool.states["speed"][0]), rel=1e-5)
     other = Listener()
     room.attach(other)
     room.detach(other)
     do(room, do="tick")
-    assert room.state()["wheel"] == "person"
+    assert room.state()["control"] == "person"
     room.detach(listener)
     do(room, do="tick")
-    assert room.state()["wheel"] == "agent"
+    assert room.state()["control"] == "agent"
     assert room.replay().agents == ("person",)
 
 
 def test_a_person_drives_from_the_start_and_is_waited_for_after_a_crash(rooms):
     room, listener = watch(rooms, "car(track=3)", ["person"])
-    assert room.state()["wheel"] == "person" and room.state()["you"] == [0]
-    do(room, do="steer", action=[1.0, 1.0])
+    assert room.state()["control"] == "person" and room.state()["you"] == [0]
+    do(room, do="input", action=[1.0, 1.0])
     over = listener.until(lambda state: state["over"])
     assert "points" in over["result"] and not over["waiting"]
     time.sleep(1.2)
@@ -415,15 +417,15 @@ def test_a_ghost_drives_the_last_lap(rooms):
     room, _ = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
     do(room, do="set", paused=True, ghost=True)
     before = len(wire.decode(room.frame()).shapes)
-    while not room.stage.ghost.last:
+    while not room.runner.stage.ghost.last:
         do(room, do="tick")
         assert room.state()["move"] < 1000
-    lap = room.stage.ghost.last
+    lap = room.runner.stage.ghost.last
     do(room, do="tick")
     shapes = wire.decode(room.frame()).shapes
     assert len(shapes) == before + 2
     ghost = shapes[before]
-    state = lap[len(room.stage.ghost.lap)]
+    state = lap[len(room.runner.stage.ghost.present)]
     assert (float(ghost["x"]) + 12, float(ghost["y"]) + 7) == (
         pytest.approx(state["x"][0], abs=0.1),
         pytest.approx(state["y"][0], abs=0.1),
@@ -458,9 +460,9 @@ def test_nobody_plays_while_nobody_watches(rooms):
     listener.until_frames(5)
     room.detach(listener)
     do(room, do="set", ghost=True)
-    tick = room.tick
+    tick = room.runner.tick
     time.sleep(0.3)
-    assert room.tick == tick
+    assert room.runner.tick == tick
 
 
 def test_a_foreign_game_is_watched_as_pixels(rooms, monkeypatch):
@@ -476,13 +478,13 @@ def test_a_foreign_game_is_watched_as_pixels(rooms, monkeypatch):
 
 
 def test_a_room_wants_the_right_number_of_seats(rooms):
-    for game, seats, cars, words in [
+    for game, seats, swarm, words in [
         ("tictactoe", ["person"], 1, "2 seats"), ("chss", ["person"], 1, "unknown game"),
-        ("tictactoe", ["person", "chess"], 1, "unknown agent"), ("car", ["scripted"], 65, "between 1 and 64"),
-        ("tictactoe", ["perfect", "perfect"], 2, "one game at a time"),
+        ("tictactoe", ["person", "chess"], 1, "unknown agent"), ("car", ["scripted"], 65, "a swarm has 1 to 64 games"),
+        ("tictactoe", ["perfect", "perfect"], 2, "cannot be shown as a swarm"),
     ]:  # fmt: skip
         with pytest.raises(LudusError, match=words):
-            rooms.create(game, seats, cars=cars)
+            rooms.create(game, seats, swarm=swarm)
 
 
 class Dreamer:
@@ -513,14 +515,14 @@ def test_imagined_against_real(rooms, monkeypatch):
     do(room, do="set", imagine=True)
     for _ in range(21):
         do(room, do="tick")
-    imagination = room.stage.imagination
+    imagination = room.runner.stage.imagination
     assert dreamer.asked == 1 and len(imagination.real) == 21 and room.state()["move"] == moves + 21
     extra = wire.decode(room.frame()).shapes[before:]
     assert len(extra) == 20 + 5 * 5 + 20  # the way that was imagined, tips of rays at every fourth step, the real way
     lengths = np.hypot(extra["w"] - extra["x"], extra["h"] - extra["y"])[:20]
     assert lengths == pytest.approx(np.full(20, 5.0), abs=0.1)
     do(room, do="tick")
-    assert dreamer.asked == 2 and len(room.stage.imagination.real) == 1
+    assert dreamer.asked == 2 and len(room.runner.stage.imagination.real) == 1
     do(room, do="set", imagine=False)
     assert len(wire.decode(room.frame()).shapes) == before
 
@@ -530,9 +532,9 @@ def test_settings_do_not_make_an_agent_decide_twice(rooms, monkeypatch):
     room, listener = watch(rooms, "tictactoe", ["perfect", "perfect"])
     do(room, do="set", paused=True)
     listener.until(lambda state: state["paused"] and state["thoughts"])
-    plan = room.plan
+    plan = room.runner.deliberation.plan
     do(room, do="set", speed=2.0)
-    assert room.plan is plan is not None
+    assert room.runner.deliberation.plan is plan is not None
 
 
 def test_commands_wait_until_the_game_is_open(rooms):

@@ -124,7 +124,7 @@ def test_a_command_that_cannot_be_done_is_a_sentence_and_the_socket_stays(client
     room = studio.rooms.create("tictactoe", ["person", "perfect"])
     with client.websocket_connect("/ws") as ws:
         ws.send_json({"do": "undo", "room": room.id})
-        assert "watch the room" in until(ws, lambda told: told["kind"] == "error")["sentence"]
+        assert "does not watch this room" in until(ws, lambda told: told["kind"] == "error")["sentence"]
         ws.send_text('{"do": "watch", "room": "\\ud800"}')
         assert "there is no room" in until(ws, lambda told: told["kind"] == "error")["sentence"]
         ws.send_json({"do": "watch", "room": "nosuchroom"})
@@ -132,7 +132,7 @@ def test_a_command_that_cannot_be_done_is_a_sentence_and_the_socket_stays(client
         ws.send_json({"do": "watch", "room": room.id})
         until(ws, lambda told: told.get("waiting"))
         for command, words in [
-            ({"do": "undo"}, "nothing to take back"), ({"do": "act", "action": 4, "move": 3}, "at move 3"),
+            ({"do": "undo"}, "no move to undo"), ({"do": "act", "action": 4, "move": 3}, "at move 3"),
             ({"do": "act", "action": "b2", "move": 0}, "should be"), ({"do": "set", "speed": -1}, "should be"),
         ]:  # fmt: skip
             ws.send_json({"room": room.id, **command})
@@ -173,22 +173,22 @@ def test_a_flood_closes_the_socket(client):
             ws.send_json({"do": "list"})
         with pytest.raises(WebSocketDisconnect) as closed:
             until(ws, lambda told: False)
-        assert "messages in a second" in closed.value.reason
+        assert "messages in one second" in closed.value.reason
 
 
-def test_a_page_that_goes_hands_the_wheel_back(client, studio):
+def test_a_page_that_leaves_gives_control_back(client, studio):
     room = studio.rooms.create("car(track=3, obstacles=0)", ["scripted"])
     with client.websocket_connect("/ws") as ws:
         ws.send_json({"do": "watch", "room": room.id})
-        until(ws, lambda told: told["kind"] == "room" and told["can"]["wheel"])
-        ws.send_json({"do": "wheel", "room": room.id, "hands": "person"})
-        until(ws, lambda told: told["kind"] == "room" and told["wheel"] == "person")
-        assert room.holder is not None
+        until(ws, lambda told: told["kind"] == "room" and told["can"]["control"])
+        ws.send_json({"do": "control", "room": room.id, "hands": "person"})
+        until(ws, lambda told: told["kind"] == "room" and told["control"] == "person")
+        assert room.runner.takeover.holder is not None
     for _ in range(200):
-        if room.state()["wheel"] == "agent" and not room.watched:
+        if room.state()["control"] == "agent" and not room.watched:
             break
         time.sleep(0.05)
-    assert room.state()["wheel"] == "agent" and not room.watched
+    assert room.state()["control"] == "agent" and not room.watched
 
 
 def test_runs_are_followed_until_the_page_goes(client, studio):

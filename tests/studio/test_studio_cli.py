@@ -79,10 +79,10 @@ def test_a_port_that_is_taken_is_told_or_left_out(monkeypatch):
 
 def test_a_short_token_is_refused(tmp_path):
     done = subprocess.run([*LUDUS, "--token", "secret", "--out", str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 2 and "soon guessed" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "easy to guess" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_missing_packages_are_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ludus.studio.serving", None)
+    monkeypatch.setitem(sys.modules, "ludus.studio.server", None)
     with pytest.raises(LudusError, match=r"pip install 'ludus\[studio\]'"):
         command._server()

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from ludus import config
 from ludus.studio import forms
 from ludus.studio.refusal import Refusal
+from ludus.training import config
 
 
 def fields(game, algorithm=None):

@@ -66,7 +66,7 @@ def test_a_table_tells_its_values():
 
 
 def test_a_network_tells_chances_of_legal_moves_and_a_value_for_each_seat():
-    deep = pytest.importorskip("ludus.agents.deep")
+    deep = pytest.importorskip("ludus.agents.neural.agent")
     pool = Pool("tictactoe", 1, [0], threads=1)
     agent = deep.new_agent(pool, deep.MLPArgs())
     mind = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)
@@ -79,7 +79,7 @@ def test_a_network_tells_chances_of_legal_moves_and_a_value_for_each_seat():
 
 
 def test_thinking_changes_no_memory():
-    deep = pytest.importorskip("ludus.agents.deep")
+    deep = pytest.importorskip("ludus.agents.neural.agent")
     pool = Pool("recall", 1, [0], threads=1)
     agent = deep.new_agent(pool, deep.KINDS["rnn"]())
     mind = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from ludus.runs import control
 from ludus.studio import Studio, trainers
 from ludus.studio.refusal import Refusal
+from ludus.training import control
 
 
 def lines(served, name):
@@ -142,7 +142,7 @@ def test_a_broken_checkpoint_is_a_sentence(served, training):
     served.post(f"/api/runs/{training}/continue")
     failed = served.until(f"/api/runs/{training}", lambda run: run["status"] == "failed")
     assert "params.safetensors" in failed["sentence"]
-    with pytest.raises(Exception, match="cut or changed"):
+    with pytest.raises(Exception, match="truncated or changed"):
         served.studio.shelf.agent(f"run:{training}", "tictactoe")
 
 
@@ -177,7 +177,7 @@ def test_a_run_is_deleted_only_when_confirmed_and_at_rest(served, training):
 
 def test_there_are_not_too_many(served, training, monkeypatch):
     monkeypatch.setattr(trainers, "MOST_TRAINERS", 1)
-    with pytest.raises(Refusal, match="at once already"):
+    with pytest.raises(Refusal, match="being trained, the maximum"):
         served.studio.trainers.begin(served.studio.runs_feed.ledgers[training].run)
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludus.dsl import draw
+from ludus.dsl.rows import bare, new_rows
 from ludus.studio import wire
 from ludus.types import LudusError
-from ludus.words import draw
-from ludus.words.rows import bare, new_rows
 
 NUMBERS = ("x", "y", "w", "h", "size")
 
@@ -112,7 +112,7 @@ def test_who_missed_a_frame_gets_a_whole_one():
 
 
 def test_a_change_alone_cannot_be_read():
-    with pytest.raises(LudusError, match="without what came before"):
+    with pytest.raises(LudusError, match="without the previous frame"):
         wire.decode(
             wire.encode(0, 0, wire.pack(new_rows(1, bare(draw.SHAPE))), wire.pack(new_rows(1, bare(draw.SHAPE))))
         )

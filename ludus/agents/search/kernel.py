@@ -1,8 +1,8 @@
 """Open-loop UCT, compiled. `mcts.bind` gives every game its own copy of this module with `rules` already bound.
 
-A node is a sequence of moves (who played what), not a position: chance may lead to other positions, so what is legal
-and who is to act is asked anew at every visit. An arm is one action of one seat at a node, with its statistics; where
-all act at once each seat has arms of its own, and a node follows from one arm a seat (decoupled UCT).
+A node is a sequence of moves, not a position: chance may lead to different positions, so the legal actions and the seat
+to act are computed at every visit. An arm is one action of one seat at a node, with its statistics; if all seats act at
+once, each has its own arms, and a child node belongs to one arm per seat (decoupled UCT).
 """
 
 # ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
@@ -12,30 +12,30 @@ import math
 
 import numpy as np
 
-from ludus.words import PLAYING, f32, f64, i32, i64, kernel, random, record, u8, u64
+from ludus.dsl import PLAYING, f32, f64, i32, i64, kernel, random, record, u8, u64
 
 SPEC = rules.SPEC
 SEATS, VIEWS, ACTIONS = SPEC.seats, SPEC.views, SPEC.actions.n
 SIMULTANEOUS = SPEC.turns == "simultaneous"
 
 NODE = record(arms=i32, children=i32, sibling=i32, reached_by=(i32, VIEWS))
-"""its newest arm, its newest child, the child of the same parent before it (0: none), the arms that lead here"""
+"""its newest arm, its newest child, the previous child of the same parent (0: none), the arms that lead to it"""
 ARM = record(seat=i32, action=i32, before=i32, visits=i64, available=i64, total=f64)
-"""`available` counts visits to the node in which the action was legal; `total` is of returns to the arm's own seat"""
+"""`available` counts visits to the node in which the action was legal; `total` sums the returns of the arm's seat"""
 PLY = record(arms=(i32, VIEWS), reward=(f32, SEATS))
 """one step of a simulation inside the tree"""
 WORK = np.dtype(
     [("key", u64), ("action", i64, (SEATS,) if SIMULTANEOUS else ()), ("mask", u8, (ACTIONS,)), ("nodes", i32),
      ("arms", i32), ("reward", f32, (SEATS,)), ("returns", f64, (SEATS,)), ("total", f64, (SEATS,)),
      ("low", f64, (SEATS,)), ("high", f64, (SEATS,))], align=True)  # fmt: skip
-"""what one search keeps besides its tree: its own dice, how much of the tree is used, the range of returns seen"""
+"""the state of a search besides its tree: its random key, the used parts of the tree, the range of returns"""
 
 step, legal = rules.step, rules.legal
 
 
 @kernel
 def search(copies, nodes, arms, path, work, exploration, depth):
-    """One simulation from each copy of the root; each adds at most one node, and one arm a seat that acts."""
+    """One simulation from each copy of the root; each adds at most one node, and one arm per acting seat."""
     if work[0].nodes == 0:
         work[0].nodes = 1  # the root
         work[0].arms = 1  # arm 0 stands for none
@@ -50,7 +50,7 @@ def search(copies, nodes, arms, path, work, exploration, depth):
 
 @kernel
 def descend(state, nodes, arms, path, work, exploration):
-    """Play by what the tree knows until the simulation leaves it; returns the number of plies."""
+    """Play by the statistics of the tree until the simulation leaves it; returns the number of plies."""
     node = 0
     length = 0
     inside = True
@@ -75,8 +75,8 @@ def descend(state, nodes, arms, path, work, exploration):
 def choose(state, seat, node, arms, work, exploration):
     """An untried legal action at random, or else the arm of the highest upper confidence bound.
 
-    mean / spread + exploration * sqrt(log(available) / visits): returns are measured by the spread of those seen, so
-    that one constant serves all games; an action is compared with the visits in which it could have been taken.
+    mean / spread + exploration * sqrt(log(available) / visits). Returns are divided by the spread of all returns, so
+    that one constant suits all games; `available` counts only visits in which the action was legal.
     """
     legal(state, seat, work.mask)
     best = 0
@@ -100,7 +100,7 @@ def choose(state, seat, node, arms, work, exploration):
 
 @kernel
 def add_arm(node, arms, seat, action, work):
-    """A new arm of the node, first in its chain."""
+    """Add a new arm at the head of the node's chain."""
     index = np.int64(work.arms)
     work.arms += 1
     arm = arms[index]
@@ -114,7 +114,7 @@ def add_arm(node, arms, seat, action, work):
 
 @kernel
 def follow(nodes, parent, ply, work):
-    """The node these arms lead to, made if they were never taken together before."""
+    """The node that these arms lead to, created at the first visit."""
     child = np.int64(nodes[parent].children)
     while child > 0:
         same = True
@@ -134,7 +134,7 @@ def follow(nodes, parent, ply, work):
 
 @kernel
 def roll_out(state, work, depth):
-    """Random play to the end of the game, or `depth` steps of it; what the seats get is left in `returns`."""
+    """Random play to the end of the game, at most `depth` steps; writes the returns of the seats to `returns`."""
     for seat in range(SEATS):
         work.returns[seat] = 0.0
     played = 0
@@ -150,7 +150,7 @@ def roll_out(state, work, depth):
 
 @kernel
 def back_up(arms, path, work, length):
-    """Credit every arm of the path with what its seat got from there on."""
+    """Add to every arm of the path the return of its seat from there on."""
     for back in range(length):
         ply = path[length - 1 - back]
         for seat in range(SEATS):
@@ -167,7 +167,7 @@ def back_up(arms, path, work, length):
 
 @kernel
 def any_action(work):
-    """One of the actions left in the mask, each as likely as the other; -1 if none is left."""
+    """A random action of the mask, all equally likely; -1 if the mask is empty."""
     choices = 0
     for action in range(ACTIONS):
         choices += np.int64(work.mask[action])

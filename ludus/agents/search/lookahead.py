@@ -1,7 +1,7 @@
-"""Looking ahead with what was learned: options are tried in copies of the game, and a critic judges where they lead.
+"""Lookahead with a trained critic: options are tried in copies of the game, and the critic evaluates the results.
 
-The copies are dealt anew, so nothing is seen that the seat may not know. All options meet the same deals and the same
-dice, so that what differs between them is the option and not luck. Tesauro and Galperin 1996, On-line policy
+In the copies hidden information is redealt, so the search uses nothing that the seat may not know. All options get the
+same deals and random numbers, so that they differ only in the option. Tesauro and Galperin 1996, On-line policy
 improvement using Monte-Carlo search.
 """
 
@@ -13,68 +13,68 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ludus import agents, checkpoint, games
+from ludus import agents, games
+from ludus.agents import checkpoint
+from ludus.agents.protocol import Agent, Key, Memory, Params, PoolAgent
 from ludus.agents.search import check_newest
-from ludus.pool import Pool
+from ludus.dsl import PLAYING, random
+from ludus.pool import AnyPool, Pool
+from ludus.pool.actions import is_per_row
 from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step, some_rows
-from ludus.words import PLAYING, random
 
 MOST_DEALS = 512
 COPIES = 4096
-"""games copied at a time, so that many of a game with a large state fit into memory"""
+"""maximum number of games copied at a time, to limit memory for games with a large state"""
 LEAST = 7
-"""a network is asked about 2^7 steps at least, or about twice, four times as many: it is compiled for each number"""
+"""networks are called with 2^n steps, at least 2^7, because they are compiled for each number of steps"""
 HASTE = 0.999
-"""what a step later is worth at most: of two ways to the same end, the shorter one is taken"""
+"""upper limit of the discount, so that the shorter of two ways to the same result is preferred"""
 CROWDED = 0.4
-"""the share of copies that may have ended before they are left behind"""
+"""fraction of finished copies above which they are removed"""
 
 
 @dataclass(frozen=True)
-class Lookahead:
+class Lookahead(PoolAgent):
     """Plays as its critic would, unless another option turns out better; `at(pool)` is the player of that pool."""
 
     critic: Any
-    """an agent that was trained: it says what comes to mind first, and what a step is worth to each seat"""
+    """a trained agent that gives the first choice and the value of a step for each seat"""
     quick: Any = None
-    """who plays on in the copies, for all seats; the critic itself where there is nobody quicker"""
+    """the agent that plays all seats in the copies; the critic itself if None"""
     deals: int = 32
-    """copies of each option"""
+    """number of copies per option"""
     depth: int = 30
-    """steps that are played on before the critic judges"""
+    """number of steps played before the critic evaluates"""
     habit: float = 0.5
-    """how many standard errors an option must be better than what came to mind first"""
+    """standard errors by which an option must exceed the critic's first choice to replace it"""
     discount: float = 1.0
-    """what a step later is worth, as the critic learned it"""
+    """discount per step with which the critic was trained"""
 
     def __post_init__(self) -> None:
         if not 2 <= self.deals <= MOST_DEALS or self.depth < 0 or not 0 <= self.habit < np.inf:
-            raise LudusError(f"looking ahead wants 2 to {MOST_DEALS} deals, and a depth and a habit of 0 or more")
+            raise LudusError(f"lookahead needs 2 to {MOST_DEALS} deals, and a depth and a habit of 0 or more")
 
-    def init(self, spec: Spec, key: Any) -> Any:
+    def init(self, spec: Spec, key: Key) -> Params:
         return self.critic.init(spec, key)
 
-    def memory(self, rows: int) -> tuple[()]:
-        return ()
-
-    def act(self, params: Any, memory: Any, step: Step, key: Any) -> NoReturn:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> NoReturn:
         raise LudusError("looking ahead needs the games themselves, not only what is seen of them; use agent.at(pool)")
 
-    def at(self, pool: Any) -> LookaheadAt:
+    def at(self, pool: AnyPool) -> LookaheadAt:
         """The agent that looks ahead from the present states of this pool, and never changes them."""
-        if not isinstance(pool, Pool):
-            raise LudusError(f"{pool.name} cannot be copied, so nobody can look ahead in it")
+        if pool.compiled is None:
+            raise LudusError(f"{pool.name} cannot be copied, so nobody can look ahead in it; choose another agent")
         if not isinstance(pool.spec.actions, Discrete) or pool.spec.views > 1:
-            raise LudusError(f"in {pool.name} options cannot be tried one by one; looking ahead is for games in turns")
+            raise LudusError(f"lookahead needs discrete actions and alternating turns, which {pool.name} does not have")
         if any(agent.memory(1) != () for agent in (self.critic, self.quick) if agent is not None):
             raise LudusError("looking ahead is for networks without a memory: it would not know what copies have seen")
-        return LookaheadAt(self, pool)
+        return LookaheadAt(self, pool.compiled)
 
 
 def fits(game: str) -> bool:
-    """Whether the agent that comes along for a game of ours gains by looking ahead: in games in turns against others.
+    """Whether lookahead improves the shipped agent of a game: in alternating games with several seats.
 
-    Alone, where no two deals differ, every doubt of a rough critic overrules a policy that knows better (as in lair).
+    In games with one seat and without chance, errors of the critic overrule a better policy (as in lair).
     """
     folder, spec = agents.shipped(game), games.load(game).spec
     if folder is None or not isinstance(spec.actions, Discrete) or spec.views > 1 or spec.seats == 1:
@@ -83,7 +83,7 @@ def fits(game: str) -> bool:
 
 
 def load(game: str, run: str | None = None, deals: int = Lookahead.deals) -> Lookahead:
-    """With what was learned in a run, or by the agent that comes along; a greedy player plays on, if there is one."""
+    """Lookahead with the agent of a run, or else the shipped one; a greedy player plays the copies, if there is one."""
     critic: Any = agents.load(run or "trained", game)
     name = game.partition("(")[0].partition("@")[0]
     quick = agents.load("greedy", game) if "greedy" in agents.kinds_for(name) else None
@@ -92,61 +92,61 @@ def load(game: str, run: str | None = None, deals: int = Lookahead.deals) -> Loo
 
 
 class Found(NamedTuple):
-    """What was found by looking ahead from one row."""
+    """The result of lookahead from one row."""
 
     worth: Array
-    """[A] what each option brings who acts, on average; -inf where it is not to be had"""
+    """[A] mean return of each option for the acting seat; -inf if it is not legal"""
     action: int
 
 
 @dataclass(frozen=True)
-class LookaheadAt:
+class LookaheadAt(Agent):
     """The same at a pool: an agent like any other, for the steps of this pool."""
 
     settings: Lookahead
     pool: Pool
 
-    def init(self, spec: Spec, key: Any) -> Any:
+    def init(self, spec: Spec, key: Key) -> Params:
         return self.settings.init(spec, key)
 
-    def memory(self, rows: int) -> tuple[()]:
-        return ()
-
-    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         """Where there is something to choose, what turned out best; the value is what the critic says beforehand."""
         check_newest(self.pool, step)
         decision = asked(self.settings.critic, params, step, np.arange(len(step.seat)))
-        actions, dice = np.array(decision.action), int(np.random.default_rng(key).integers(2**62))
+        actions, dice = np.array(decision.action), row_seeds(key, len(step.seat))
         undecided = (step.mask.sum(axis=1) > 1) & (np.asarray(step.discount) != 0)
         for seat in range(self.pool.spec.seats):
             for rows in parts(np.flatnonzero(undecided & (step.seat == seat)), step.mask, self.settings.deals):
-                worth = self.tried(params, rows, seat, dice)
+                worth = self.tried(params, rows, seat, dice[rows])
                 actions[rows] = chosen(worth, actions[rows], self.settings.habit)
         return decision._replace(action=actions), memory
 
     def look(self, params: Any, row: int, key: Any) -> Found:
-        """Look ahead from one row alone; `act` with the same key finds the same."""
+        """Search from one row only; `act` with the same key finds the same."""
         step, rows = self.pool.step, np.array([row])
         first = np.asarray(asked(self.settings.critic, params, step, rows).action)
-        dice = int(np.random.default_rng(key).integers(2**62))
-        worth = self.tried(params, rows, int(step.seat[row]), dice)
+        dice = row_seeds(key, len(step.seat))
+        worth = self.tried(params, rows, int(step.seat[row]), dice[rows])
         there = np.isfinite(worth[0])
         means = np.where(there, worth[0], 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
         action = int(chosen(worth, first, self.settings.habit)[0])
         return Found(np.where(there.any(axis=0), means, -np.inf), action)
 
-    def tried(self, params: Any, rows: Array, seat: int, dice: int) -> Array:
-        """[rows, deals, A] what every option brings the seat in every deal; NaN where it is not to be had."""
+    def tried(self, params: Any, rows: Array, seat: int, dice: Array) -> Array:
+        """[rows, deals, A] the return of every option for the seat in every deal; NaN if it is not legal.
+
+        `dice` [rows] are the seeds of deals and random numbers.
+        """
         deals, mask = self.settings.deals, self.pool.step.mask[rows]
-        # Every row has dice of its own, so that what is found of a game depends on no other; and other ones to play on
-        # with than it was dealt by, or what is hidden would tell of the dice to come.
-        seeds = np.concatenate([random.keys(dice + row, 2 * deals).reshape(2, -1) for row in rows.tolist()], axis=1)
+        # Every row has its own seeds, so that its result does not depend on other rows; and different ones for dealing
+        # and for playing, or else the deal would reveal future random numbers.
+        seeds = np.concatenate([random.keys(seed, 2 * deals).reshape(2, -1) for seed in dice.tolist()], axis=1)
         dealt = self.pool.fork(np.repeat(rows, deals).tolist(), seeds[0].tolist(), seat)
         row, option = np.nonzero(mask)
         source = (row[:, None] * deals + np.arange(deals)).ravel()
         copies = dealt.fork(source.tolist(), seeds[1, source].tolist())
         dealt.close()
-        # What can be done may depend on what was dealt: in such a deal there is no such option.
+        # Legal actions may depend on the deal, so an option may be missing in some deals.
         actions, legal = np.repeat(option, deals), copies.step.mask
         offered = legal[np.arange(len(actions)), actions]
         worth = self.played_on(params, copies, np.where(offered, actions, legal.argmax(axis=1)), seat)
@@ -155,7 +155,7 @@ class LookaheadAt:
         return found
 
     def played_on(self, params: Any, copies: Pool, actions: Array, seat: int) -> Array:
-        """[copies] what each brings the seat after these actions: its rewards, and what the critic says at the end."""
+        """[copies] the return of the seat after these actions: its rewards, and the critic's value at the end."""
         settings, worth, fading = self.settings, np.zeros(len(actions)), 1.0
         who = np.arange(len(actions))  # -1 for a copy that has ended
         for depth in range(settings.depth + 1):
@@ -183,8 +183,13 @@ class LookaheadAt:
         return np.asarray(decision.action)
 
 
+def row_seeds(key: Any, rows: int) -> Array:
+    """[rows] a seed for each row: the given keys, or consecutive numbers from one drawn with a single key."""
+    return key if is_per_row(key) else int(np.random.default_rng(key).integers(2**62)) + np.arange(rows)
+
+
 def asked(agent: Any, params: Any, step: Step, rows: Array) -> Decision:
-    """What an agent says of some rows, asked in few sizes."""
+    """The decision of an agent for some rows, in batches of few sizes."""
     count = len(rows)
     if not count:
         return Decision(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, step.reward.shape[1])))
@@ -194,7 +199,7 @@ def asked(agent: Any, params: Any, step: Step, rows: Array) -> Decision:
 
 
 def thinned(copies: Pool, rows: Array) -> Pool:
-    """A pool of some of the rows, which go on as they would have."""
+    """A pool of some of the rows, which continue with the same random keys."""
     kept = copies.fork(rows.tolist(), 0)
     kept.states["key"][:] = copies.states["key"][rows]
     copies.close()
@@ -202,14 +207,14 @@ def thinned(copies: Pool, rows: Array) -> Pool:
 
 
 def parts(rows: Array, mask: Array, deals: int) -> Iterator[Array]:
-    """The rows in parts that are copied at once."""
+    """The rows in parts of at most about COPIES copies."""
     ends = np.cumsum(mask[rows].sum(axis=1) * deals) // COPIES
     for part in np.unique(ends):
         yield rows[ends == part]
 
 
 def chosen(worth: Array, first: Array, habit: float) -> Array:
-    """[rows] the option that is better by enough, in the same deals, than the one that came to mind first; or that."""
+    """[rows] the best option that exceeds the first choice by `habit` standard errors over the deals, or the first."""
     better = worth - np.take_along_axis(worth, first[:, None, None], axis=2)
     there = np.isfinite(better)
     count = np.maximum(there.sum(axis=1), 1)

@@ -1,7 +1,7 @@
-"""Monte Carlo tree search (UCT, Kocsis and Szepesvári 2006; open loop) for every native game with discrete actions.
+"""Monte Carlo tree search (UCT, Kocsis and Szepesvári 2006; open loop) for every game of Ludus with discrete actions.
 
-Each simulation plays in its own copy of the game, re-keyed and dealt anew by the pool's `fork`: the search never holds
-the real game, so it can see neither the dice to come nor what its seat may not know.
+Each simulation plays in its own copy of the game, with another random key and redealt hidden information (the pool's
+`fork`), so the search can see neither future random numbers nor what its seat may not know.
 """
 
 from __future__ import annotations
@@ -15,100 +15,98 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from ludus.agents.protocol import Agent, Key, Memory, Params, PoolAgent
 from ludus.agents.search import check_newest
+from ludus.dsl import PLAYING, random
+from ludus.dsl.cache import telling_first_time
+from ludus.dsl.rows import compiling, new_rows
 from ludus.games import Game
-from ludus.pool import Pool, binding
+from ludus.pool import AnyPool, Pool, binding
+from ludus.pool.actions import is_per_row
 from ludus.types import Array, Continuous, Decision, LudusError, Spec, Step, step_rows
-from ludus.words import PLAYING, random
-from ludus.words.cache import telling_first_time
-from ludus.words.rows import compiling, new_rows
 
 TEMPLATE = Path(__file__).with_name("kernel.py")
 COPIES = 256
-"""games copied at a time, so that many simulations of a game with a large state fit into memory"""
+"""maximum number of games copied at a time, to limit memory for games with a large state"""
 _bound: dict[ModuleType, binding.Bound] = {}
 
 
 @dataclass(frozen=True)
-class MCTS:
+class MCTS(PoolAgent):
     """Plays what a tree of simulated games visits most; `at(pool)` is the player of the games in that pool."""
 
     simulations: int = 400
-    """games played in thought before each move"""
+    """simulated games per move"""
     exploration: float = 1.4
-    """how much a seldom tried action counts, measured by the spread of the returns seen"""
+    """exploration constant of UCT, relative to the spread of returns"""
     depth: int = 1000
-    """steps of random play after which a simulation is broken off; what would come later counts nothing"""
+    """maximum steps of random play per simulation; later rewards are ignored"""
 
     def __post_init__(self) -> None:
         if self.simulations < 1 or self.depth < 0 or not 0 <= self.exploration < np.inf:
             raise LudusError(
-                "search wants at least one simulation, a depth of 0 or more and a finite exploration of 0 or more, "
+                "search needs at least one simulation, a depth of 0 or more and a finite exploration of 0 or more, "
                 f"not {self}"
             )
 
-    def init(self, spec: Spec, key: Any) -> tuple[()]:
+    def init(self, spec: Spec, key: Key) -> tuple[()]:
         check(spec)
         return ()
 
-    def memory(self, rows: int) -> tuple[()]:
-        return ()
-
-    def act(self, params: Any, memory: Any, step: Step, key: Any) -> NoReturn:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> NoReturn:
         raise LudusError("search needs the games themselves, not only what is seen of them; use MCTS(...).at(pool)")
 
-    def at(self, pool: Any) -> Searcher:
+    def at(self, pool: AnyPool) -> Searcher:
         """The agent that searches from the present states of this pool, and never changes them."""
-        if not isinstance(pool, Pool):
-            raise LudusError(f"{pool.name} cannot be copied, so it cannot be searched; search plays native games only")
+        if pool.compiled is None:
+            raise LudusError(f"{pool.name} cannot be copied, so it cannot be searched; choose an agent without mcts")
         check(pool.spec)
-        bind(pool.game)
-        return Searcher(self, pool)
+        bind(pool.compiled.game)
+        return Searcher(self, pool.compiled)
 
 
 @dataclass(frozen=True)
-class Searcher:
+class Searcher(Agent):
     """MCTS at a pool: an agent like any other, for the steps of this pool."""
 
     settings: MCTS
     pool: Pool
 
-    def init(self, spec: Spec, key: Any) -> tuple[()]:
-        return ()
-
-    def memory(self, rows: int) -> tuple[()]:
-        return ()
-
-    def act(self, params: Any, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         """Search every running game, on as many threads as the pool has; the result does not depend on how many.
 
-        Rows whose discount is 0 are not searched: nothing is decided there, and the answer is any legal action.
-        The value is the mean return of all simulations [N, P], the probability of an action its share of the visits.
+        Rows with discount 0 have ended: they are not searched, and get any legal action. The value is the mean return
+        of all simulations [N, P], the probability of an action its share of visits.
         """
         check_newest(self.pool, step)
         now = self.pool.step
-        # Every row has dice of its own, also where nothing is searched: what a row finds depends on no other.
-        seeds = random.keys(int(np.random.default_rng(key).integers(2**63)), step_rows(step)).tolist()
+        # Every row has its own seed, also rows that are not searched, so that rows do not depend on each other.
+        seeds = row_seeds(key, step_rows(step))
         rows = np.flatnonzero(np.asarray(step.discount) != 0)
         with ThreadPoolExecutor(self.pool.threads, thread_name_prefix="ludus-search") as threads:
-            found = list(threads.map(lambda row: search(self.pool, row, self.settings, seeds[row]), rows.tolist()))
+            found = list(threads.map(lambda row: search(self.pool, row, self.settings, int(seeds[row])), rows.tolist()))
         visits, value = np.zeros(now.mask.shape, np.int64), np.zeros(now.reward.shape)
         for row, one in zip(rows.tolist(), found, strict=True):
             visits[row], value[row] = one
         return _decision(visits, value, now), memory
 
 
+def row_seeds(key: Any, rows: int) -> Array:
+    """[rows] a seed for each row: the given ones, or independent ones drawn from one key."""
+    return key if is_per_row(key) else random.keys(int(np.random.default_rng(key).integers(2**63)), rows)
+
+
 class Found(NamedTuple):
-    """What a search of one row found."""
+    """The result of the search of one row."""
 
     visits: Array
-    """[A] simulations that began with this action"""
+    """[A] number of simulations that began with this action"""
     value: Array
-    """[P] mean return to each seat"""
+    """[P] mean return of each seat"""
 
 
 def search(pool: Pool, row: int, settings: MCTS, seed: int) -> Found:
-    """Search one row of a pool's step for the seat that acts there; of a game that has ended nothing is found."""
+    """Search one row of a pool's step for the seat that acts there; all zeros for a game that has ended."""
     game, seat = row // pool.spec.views, int(pool.step.seat[row])
     kernel, count = bind(pool.game), settings.simulations
     if pool.states["status"][game] != PLAYING:
@@ -126,7 +124,7 @@ def search(pool: Pool, row: int, settings: MCTS, seed: int) -> Found:
 
 
 def new_tree(kernel: binding.Bound, simulations: int) -> tuple[Array, Array, Array, Array]:
-    """Nodes, arms, path and work for one search: all the memory it will ever need."""
+    """Allocate nodes, arms, path and work for one search."""
     nodes, arms = new_rows(simulations + 1, kernel.NODE), new_rows(simulations * kernel.VIEWS + 1, kernel.ARM)
     return nodes, arms, new_rows(simulations, kernel.PLY), new_rows(1, kernel.WORK)
 
@@ -148,9 +146,9 @@ def _warm_up(game: Game, kernel: binding.Bound) -> None:
 
 
 def check(spec: Spec) -> None:
-    """Refuse what a tree of numbered actions cannot hold."""
+    """Raise LudusError for continuous actions."""
     if isinstance(spec.actions, Continuous):
-        raise LudusError("search wants numbered actions, and here they are continuous; use a learned agent instead")
+        raise LudusError("search needs discrete actions, but these are continuous; use a trained agent instead")
 
 
 def _chain(arms: Array, newest: int) -> list[int]:
@@ -162,7 +160,7 @@ def _chain(arms: Array, newest: int) -> list[int]:
 
 
 def _decision(visits: Array, value: Array, step: Step) -> Decision:
-    """The action visited most among the legal ones; where nothing was searched, any."""
+    """The most visited legal action; any legal action if nothing was searched."""
     action = np.where(step.mask, visits, -1).argmax(axis=1)
     most, total = visits[np.arange(len(visits)), action], visits.sum(axis=1)
     share = np.where(total > 0, most / np.maximum(total, 1), 1.0)

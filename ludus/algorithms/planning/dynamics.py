@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludus.dsl import PLAYING
+from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError
-from ludus.words import PLAYING
-from ludus.words.rows import as_plain, compiling, new_rows
 
 LARGEST = 2_000_000
 """states; the tables of a larger game would not fit into an ordinary computer's memory"""
@@ -46,9 +46,10 @@ def dynamics_of(pool: Any, limit: int = LARGEST) -> Dynamics:
 
     A native game must draw no dice, hide nothing, and have one seat, or two that play for opposite rewards in turn.
     """
-    if not isinstance(pool, Pool):
+    games: Pool | None = pool.compiled
+    if games is None:
         raise LudusError(f"{pool.name} does not publish its dynamics, so it cannot be planned; learn it by playing")
-    return _of_tables(pool) if hasattr(pool.game.rules, "START_CUMULATIVE") else _by_visiting(pool, limit)
+    return _of_tables(games) if hasattr(games.game.rules, "START_CUMULATIVE") else _by_visiting(games, limit)
 
 
 def _of_tables(pool: Pool) -> Dynamics:

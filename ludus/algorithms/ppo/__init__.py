@@ -1,29 +1,39 @@
 """Proximal policy optimisation: an actor and a critic learn from rollouts that were just played.
 
-Here are the settings, which fetch nothing heavy; `learning.py` is the method, `objective.py` what it makes small.
+Only the settings are here, so that reading them imports no JAX; `update.py` is the method, `objective.py` its losses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import numpy as np
 import tyro
 
-from ludus import schedules
-from ludus.agents.networks.arguments import MLPArgs, ModelArgs
-from ludus.types import LudusError, Rollout
+from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
+from ludus.algorithms import schedules
+from ludus.algorithms.protocol import Ahead, Desk, Groups
+from ludus.bridges import AnyPool
+from ludus.games import Game
+from ludus.types import Array, Discrete, LudusError, Rollout, Spec
+
+if TYPE_CHECKING:
+    from ludus.agents.neural.agent import DeepAgent
+    from ludus.algorithms.ppo.update import Learner
+    from ludus.algorithms.rollout_worker import RolloutWorker
+
+SHORT_GAME = 64
+"""steps: games with a horizon up to this begin with the settings of `short_game`"""
 
 
 @dataclass(frozen=True)
 class PPO:
     """The settings of a run with PPO."""
 
-    CRAFT: ClassVar[str] = "ludus.algorithms.ppo.craft"
-    DEEP: ClassVar[bool] = True
-    RUN: ClassVar[dict[str, Any]] = {"runtime": "threads", "rows": 512, "steps": 2_000_000}
-    """what a run of it begins with, where nothing else is said"""
+    overlap: ClassVar[bool] = True
+    data_parallel: ClassVar[bool] = True
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "ppo"
     """the name of the algorithm"""
@@ -129,6 +139,13 @@ class PPO:
         if self.burn_in >= self.length:
             raise LudusError(f"burn_in is less than the length of a rollout, {self.length}, not {self.burn_in}")
 
+    @classmethod
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+        run: dict[str, Any] = {"runtime": "threads", "rows": 512, "steps": 2_000_000 if steps is None else steps}
+        spec = spec_of()
+        short = spec is not None and isinstance(spec.actions, Discrete) and 0 < spec.horizon <= SHORT_GAME
+        return run | short_game(spec, run["steps"]) if spec is not None and short else run
+
     @property
     def network(self) -> MLPArgs | ModelArgs:
         """The settings of the network that is used."""
@@ -139,16 +156,94 @@ class PPO:
         """Whether there are rewards for what is new."""
         return self.novelty > 0.0
 
-    def batches(self, rollouts: Iterator[Rollout]) -> Iterator[Rollout]:
-        return rollouts
+    @classmethod
+    def fits(cls, name: str, game: Game) -> bool:
+        return True
 
-    def update(self, agent: Any, learner: Any, rollout: Rollout) -> tuple[Any, dict[str, float]]:
-        """Learn from a rollout; see `learning.py`."""
-        from ludus.algorithms.ppo import ahead, learning
+    def count_workers(self, wanted: int, places: int) -> int:
+        return wanted or 1  # one worker keeps a learner busy; more of them pay off if games are slow
 
-        ahead.wait("update")
-        return learning.update(self, agent, learner, rollout)
+    def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
+        """The rows of a worker for the length of a rollout."""
+        from ludus.algorithms.ppo.sharding import check_rows
+
+        decisions = self.length * rows
+        if wanted not in (0, decisions):
+            raise LudusError(
+                f"an update learns from rows x length = {decisions} decisions; change those instead of chunk"
+            )
+        check_rows(self, rows, desk.workers * pool.spec.views)
+        return decisions
+
+    def compile_ahead(self, game: str, rows: int, workers: int) -> Ahead:
+        from ludus.algorithms.ppo import compile_ahead
+
+        return compile_ahead.start(self, game, rows, workers)
+
+    def new_agent(self, pool: AnyPool) -> DeepAgent:
+        from ludus.agents.neural import agent, devices
+
+        devices.start()
+        return agent.new_agent(pool, self.network, self.bfloat16, self.curious, self.truncation)
+
+    def describe(self) -> dict[str, Any]:
+        from ludus.agents.neural import agent
+
+        return agent.describe(self.network, self.bfloat16, self.curious)
+
+    def evaluation_agent(self, agent: DeepAgent) -> DeepAgent:
+        return replace(agent, greedy=True)
+
+    def new_learner(self, agent: DeepAgent, seed: int) -> Learner:
+        from ludus.algorithms.ppo import update
+
+        return update.with_snapshots(self, update.start(self, agent, seed))
+
+    def new_worker(self, agent: DeepAgent, pool: AnyPool, desk: Desk) -> RolloutWorker:
+        from ludus.algorithms import rollout_worker
+
+        return rollout_worker.new_worker(agent, pool, desk, self.opponents, self.past_kept, self.actor_devices)
+
+    def update(
+        self, agent: DeepAgent, learner: Learner, experience: Sequence[Rollout]
+    ) -> tuple[Learner, dict[str, float]]:
+        """Learn from rollouts; see `update.py`."""
+        from ludus.algorithms.ppo import update
+        from ludus.algorithms.rollout_worker import joined
+
+        learned, metrics = update.update(self, agent, learner, joined(experience))
+        return update.with_snapshots(self, learned), metrics
+
+    def broadcast(self, learner: Learner) -> dict[str, Any]:
+        return {"params": learner.params, "number": np.int64(learner.updates), "snapshots": dict(learner.snapshots)}
+
+    def save(self, learner: Learner) -> Groups:
+        from ludus.algorithms.ppo import checkpoints
+
+        return checkpoints.save(learner)
+
+    def restore(self, agent: DeepAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
+        from ludus.algorithms.ppo import checkpoints
+
+        return checkpoints.restore(self, agent, stored, seed)
 
     def rates(self, steps: int) -> dict[str, float]:
         """What the schedules say after so many steps."""
         return {name: schedules.parse(getattr(self, name))(float(steps)) for name in ("learning_rate", "entropy")}
+
+
+ALGORITHM = PPO
+
+
+def short_game(spec: Spec, steps: int) -> dict[str, Any]:
+    """Settings for a game of few steps with numbered actions.
+
+    A rollout of 64 x 16 steps gives hundreds of updates in 300,000 steps and still holds whole games. Rewards come at
+    the end, so nothing is discounted. Half of the opponents are random players: pure self-play of an entropic policy
+    rarely meets the mistakes that a weak opponent makes.
+    """
+    settings: dict[str, Any] = {
+        "rows": 64, "length": 16, "discount": 1.0, "mlp": {"width": 128, "activation": "relu"},
+        "learning_rate": f"linear(0.002, 0.0002, {steps})", "entropy": f"linear(0.2, 0.05, {steps})",
+    }  # fmt: skip
+    return settings | ({"opponents": ["self:0.5", "random:0.5"]} if spec.seats > 1 else {})

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ludus.agents import distributions
-from ludus.agents.deep import DeepAgent, Judgement, value_columns
+from ludus.agents.neural import distributions
+from ludus.agents.neural.agent import DeepAgent, Judgement, value_columns
 from ludus.algorithms import losses, returns
-from ludus.algorithms.ppo import PPO, novelty
-from ludus.algorithms.ppo.sharing import Batch, total
+from ludus.algorithms.ppo import PPO, rnd
+from ludus.algorithms.ppo.sharding import Batch, total
 
 Array = jax.Array
 MOST_WEIGHT = 2.0
@@ -62,7 +62,7 @@ def loss_of(
     told["explained"] = ours * losses.explained_variance(value, fixed.target, valid)
     if settings.curious:
         predictor = parameters["curiosity"]
-        surprise = novelty.loss(agent, predictor, part.steps, settings.novelty_share, dice)
+        surprise = rnd.loss(agent, predictor, part.steps, settings.novelty_share, dice)
         surprise = surprise / (settings.pieces * total(1.0))
         loss, told["novelty_loss"] = loss + surprise, surprise
     return loss, (told, judged.statistics)

@@ -1,30 +1,40 @@
-"""Tabular learning: a method, a policy and a schedule or two, compiled together with the game (`kernel.py`).
+"""Tabular learning: a method, a policy and schedules, compiled together with the game (`kernel.py`).
 
-A runtime hands over tables that learned side by side from the same beginning; `update` makes one table of them.
+Workers learn into copies of one table; `update` merges the copies.
 """
 
 from __future__ import annotations
 
 import importlib
 import pathlib
-import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import tyro
 
-from ludus import schedules
-from ludus.agents.table import Fields, Positions, Table
+from ludus import algorithms, discovery
+from ludus.agents.table import Fields, Positions, Table, positions_of
+from ludus.agents.tabular import TabularAgent
+from ludus.algorithms import schedules
+from ludus.algorithms.protocol import Ahead, Desk, Groups, Worker, nothing_ahead
+from ludus.algorithms.tabular import checkpoints, methods, policies
+from ludus.algorithms.tabular.checkpoints import Learner, Replica, check_discrete
 from ludus.algorithms.tabular.merge import merge
 from ludus.algorithms.tally import means
-from ludus.pool import binding
-from ludus.types import Array, LudusError
+from ludus.bridges import AnyPool
+from ludus.games import Game
+from ludus.pool import Pool, binding
+from ludus.types import Array, Continuous, Discrete, LudusError, Spec
 
 HERE = pathlib.Path(__file__).parent
+CHUNK, STEPPED_CHUNK = 2**20, 2**13
+"""decisions of a worker between two merges, if compiled code steps the games and if Python does"""
+LARGEST_POSITION = 256
+"""bytes of an observation; larger ones hardly ever repeat"""
 RATES = ("rate", "explore")
 SETTINGS = np.dtype(
     [(name, np.float64) for name in ("learning_rate", "exploration", "discount", "trace", "threshold")]
@@ -38,8 +48,8 @@ SETTINGS = np.dtype(
 class Tabular:
     """The settings of a tabular run."""
 
-    CRAFT: ClassVar[str] = "ludus.algorithms.tabular.craft"
-    DEEP: ClassVar[bool] = False
+    overlap: ClassVar[bool] = False
+    data_parallel: ClassVar[bool] = False
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "q_learning"
     """what is learned from a step: q_learning, sarsa, …"""
@@ -103,60 +113,97 @@ class Tabular:
                 record[f"{rate}_{field}"] = number
         return record
 
-    def start(self, table: Table) -> Learner:
-        return Learner(table, 0, 0)
+    @classmethod
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+        return {}
 
-    def batches(self, experience: Iterator[Learned]) -> Iterator[Learned]:
-        return experience
+    @classmethod
+    def fits(cls, name: str, game: Game) -> bool:
+        """Tables need numbered actions and positions that repeat."""
+        if isinstance(game.spec.actions, Continuous) or game.rules.OBSERVATION.itemsize > LARGEST_POSITION:
+            return False
+        try:
+            positions_of(game.name, game.rules.OBSERVATION)
+        except LudusError:
+            return False
+        return True
 
-    def update(self, agent: Any, learner: Learner, learned: Learned) -> tuple[Learner, dict[str, float]]:
-        """Take over what was learned; metrics are of the games that ended meanwhile."""
-        learned.settle(learner.table)
-        tally = np.sum(learned.tallies, axis=0)
+    def count_workers(self, wanted: int, places: int) -> int:
+        workers = wanted or places
+        if workers > 1 and not self.mergeable:
+            raise LudusError(
+                f"{self.method} keeps a model beside its table that cannot be merged: run it with --runtime local"
+            )
+        return workers
+
+    def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
+        """At least one update for every seat, because checkpoints are numbered by updates."""
+        native = isinstance(pool, Pool) and self.form == "compiled"
+        usual = min(CHUNK, longest) if native else STEPPED_CHUNK
+        least = rows * (pool.spec.seats + 1)
+        return max(wanted or min(usual, -(-desk.steps // max(desk.workers, 1))), least)
+
+    def compile_ahead(self, game: str, rows: int, workers: int) -> Ahead:
+        return nothing_ahead(game, rows, workers)
+
+    def new_agent(self, pool: AnyPool) -> TabularAgent:
+        check_discrete(pool.name, pool.spec)
+        return TabularAgent.of(pool, self.tables)
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "tabular", "tables": self.tables}
+
+    def evaluation_agent(self, agent: TabularAgent) -> TabularAgent:
+        return agent
+
+    def new_learner(self, agent: TabularAgent, seed: int) -> Learner:
+        assert isinstance(agent.spec.actions, Discrete)
+        return Learner(self.new_table(agent.positions, agent.spec.actions.n, agent.spec.seats), 0, 0)
+
+    def new_worker(self, agent: TabularAgent, pool: AnyPool, desk: Desk) -> Worker[Replica]:
+        from ludus.algorithms.tabular import worker
+        from ludus.algorithms.tabular.forms.worker import FormWorker
+
+        kind = worker.Worker if self.form == "compiled" else FormWorker
+        return kind(pool, self, desk)
+
+    def update(
+        self, agent: TabularAgent, learner: Learner, experience: Sequence[Replica]
+    ) -> tuple[Learner, dict[str, float]]:
+        """Merge what the workers learned; metrics are means over the games that ended."""
+        merge(learner.table, [replica.table for replica in experience if replica.table is not learner.table])
+        tally = np.sum([replica.tally for replica in experience], axis=0)
         grown = Learner(learner.table, learner.steps + int(tally[2]), learner.episodes + int(tally[0]))
-        return grown, means(tally) | {"positions": float(len(learner.table))}
+        return grown, means(tally) | {"positions": float(len(learner.table))} | experience[-1].notes
+
+    def broadcast(self, learner: Learner) -> Table:
+        return learner.table
+
+    def save(self, learner: Learner) -> Groups:
+        return checkpoints.save(learner)
+
+    def restore(self, agent: TabularAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
+        return checkpoints.restore(agent, stored, self.extra)
 
 
-class Learner(NamedTuple):
-    """How far a run has come."""
-
-    table: Table
-    steps: int
-    """updates made"""
-    episodes: int
-
-    @property
-    def params(self) -> Table:
-        return self.table
-
-
-class Learned(NamedTuple):
-    """What a runtime hands over: tables that learned since `version` of the learner's, and what was played."""
-
-    tables: list[Table]
-    """empty where the learner's own table has learned in place"""
-    tallies: list[Array]
-    version: int
-    mappings: list[Array]
-    """filled by `settle`: where the rows of each table are now"""
-
-    def settle(self, table: Table) -> None:
-        """Make one table of many."""
-        self.mappings[:] = merge(table, self.tables)
+ALGORITHM = Tabular
 
 
 def names(kind: str) -> list[str]:
     """Every method, or every policy."""
-    folder = HERE / {"method": "methods", "policy": "policies"}[kind]
-    return sorted(module.name for module in pkgutil.iter_modules([str(folder)]))
+    if kind == "method":
+        others = discovery.load_all(algorithms.GROUP, None).modules
+        return sorted([*algorithms.methods("tabular"), *(name for name in others if hasattr(others[name], "backup"))])
+    return discovery.bundled(policies.__name__)
 
 
 def part(kind: str, name: str) -> ModuleType:
     """The module of a method or a policy."""
+    if name in (algorithms.methods("tabular") if kind == "method" else names(kind)):
+        return importlib.import_module(f"{(methods if kind == 'method' else policies).__name__}.{name}")
     if name not in names(kind):
         raise LudusError(f'unknown {kind} "{name}"; known are {", ".join(names(kind))}')
-    folder = {"method": "methods", "policy": "policies"}[kind]
-    return importlib.import_module(f"ludus.algorithms.tabular.{folder}.{name}")
+    return discovery.load(algorithms.GROUP, None, name)
 
 
 _bound: dict[tuple[ModuleType, str, str], Any] = {}

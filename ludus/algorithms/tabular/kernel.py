@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.agents.table import ILLEGAL, Positions, fingerprint, highest, positions_of, slot_of
-from ludus.schedules import value
+from ludus.algorithms.schedules import value
+from ludus.dsl import CUT, OVER, PLAYING, kernel, part
+from ludus.dsl.intrinsics import borrowed, prefetch
+from ludus.dsl.random import GOLDEN, mix
 from ludus.types import Array
-from ludus.words import CUT, OVER, PLAYING, kernel, part
-from ludus.words.instructions import borrowed, prefetch
-from ludus.words.random import GOLDEN, mix
 
 SPEC = rules.SPEC
 SEATS, VIEWS, ACTIONS = SPEC.seats, SPEC.views, SPEC.actions.n

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ludus.agents.table import ANY_LEGAL, Table, slot_of
+from ludus.dsl import kernel
 from ludus.types import Array
-from ludus.words import kernel
 
 ADDED = ("counts",)
 """fields that are counts of something: what the replicas counted is added up"""

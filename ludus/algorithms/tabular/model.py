@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludus.agents.table import highest
-from ludus.words import part
+from ludus.dsl import part
 
 
 def fields(actions: int) -> tuple[tuple[Any, ...], ...]:

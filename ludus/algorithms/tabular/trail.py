@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ludus.agents.table import improve
-from ludus.words import part
+from ludus.dsl import part
 
 SMALLEST_TRACE = 1e-4
 

@@ -1,49 +1,57 @@
-"""A worker: rows of games, and those who sit at them and learn.
+"""A worker: rows of games that learn into a table in one compiled loop.
 
-Games of ours move inside the compiled loop. Others are stepped by their pool, and the loop does the rest; either way
-the same seed ends in the same table.
+Compiled games are stepped inside the loop. Others are stepped by their pool, and the loop does the rest; the same seed
+gives the same table either way.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from ludus.agents.table import Positions, Table
+from ludus.agents.table import Positions, Table, slot_of
+from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular, bind, part
+from ludus.algorithms.tabular.checkpoints import Replica, check_discrete, own_table, rates
 from ludus.bridges import AnyPool, pool_state, restore_pool
-from ludus.pool import Pool
-from ludus.types import Array, Continuous, LudusError, Spec
-from ludus.words import OVER, bounds, random
-from ludus.words.cache import telling_first_time
-from ludus.words.rows import as_plain, compiling, new_rows
+from ludus.dsl import OVER, bounds, kernel, random
+from ludus.dsl.cache import cache_root, telling_first_time
+from ludus.dsl.rows import as_plain, compiling, new_rows
+from ludus.types import Array, LudusError
 
 LEARNER = 0x6C7564757301
 """told apart from the games' own dice, which come from the same seed"""
 KEPT = ("games", "desks", "actions")
+KEYS = "keys."
 
 
 class Worker:
-    """Rows of one game that learn into a table; `number` of `workers` that do so side by side."""
+    """Rows of one game that learn into a table."""
 
-    def __init__(self, pool: AnyPool, algorithm: Tabular, seed: int, number: int = 0, workers: int = 1) -> None:
+    def __init__(self, pool: AnyPool, algorithm: Tabular, desk: Desk) -> None:
         check_discrete(pool.name, pool.spec)
         self.pool, self.algorithm, self.rows, self.spec = pool, algorithm, pool.rows, pool.spec
-        self.native = isinstance(pool, Pool)
+        self.native = pool.compiled is not None
         self.kernel = bind(pool.name, rules_of(pool, self.native), algorithm.method, algorithm.policy)
         self.positions: Positions = self.kernel.POSITIONS
-        self.time, self.stride = 0, float(pool.rows * workers)
-        self.dice = random.keys(seed ^ LEARNER, number + 1)[number]
+        self.time, self.stride = 0, float(pool.rows * desk.workers)
+        self.dice = random.keys(desk.seed ^ LEARNER, desk.number + 1)[desk.number]
+        self.desk, self.version = desk, 0
+        self.table: Table | None = None
+        self.keys: dict[str, Array] = {}
+        """of a restored state: the positions that the desks refer to, until a table is published"""
         self._allocate()
-        if isinstance(pool, Pool):
-            pool.states["status"] = OVER  # so that the first step opens every game
+        if pool.compiled is not None:
+            pool.compiled.states["status"] = OVER  # so that the first step opens every game
 
     def _allocate(self) -> None:
         kernel, rows, views = self.kernel, self.rows, self.rows * self.spec.views
@@ -60,7 +68,21 @@ class Worker:
         """An empty table for this game and method."""
         return self.algorithm.new_table(self.positions, self.kernel.ACTIONS, self.spec.seats)
 
-    def work(self, table: Table, steps: int) -> Array:
+    def publish(self, params: Table, version: int) -> None:
+        """Learn into this table, or into a copy of it if there are other workers."""
+        before, keys = self.table, self._keys()
+        self.table, self.version = own_table(before, params, self.desk.workers), version
+        if self.table is not before or self.desk.workers > 1:
+            self._find(keys)
+        self.keys = {}
+
+    def work(self) -> Replica:
+        assert self.table is not None, "publish a table before the first unit"
+        with compiling_alone(self.kernel.CACHE / "complete"):
+            tally = self.learn(self.table, self.desk.steps)
+        return Replica(self.table, tally, self.version, rates(self.algorithm, self.time * self.stride))
+
+    def learn(self, table: Table, steps: int) -> Array:
         """Play and learn for `steps` time steps of all rows, into the table; returns the tally of what was played."""
         tally, stop = np.zeros(3 + self.spec.seats), self.time + steps
         with telling_first_time(f"{self.algorithm.method} for {self.pool.name}", self.kernel.CACHE / "complete"):
@@ -98,7 +120,8 @@ class Worker:
             self.observations[name] = field
 
     def _bench(self, table: Table, tally: Array) -> Any:
-        states, blank = (self.pool.states, self.pool._blank) if isinstance(self.pool, Pool) else (self.actions[:0],) * 2
+        games = self.pool.compiled
+        states, blank = (games.states, games._blank) if games is not None else (self.actions[:0],) * 2
         if len(self.memory) < len(table.rows) and not self.algorithm.mergeable:
             grown = self._new_memory(len(table.rows))
             grown[: len(self.memory)] = self.memory
@@ -112,30 +135,41 @@ class Worker:
         fields = getattr(part("method", self.algorithm.method), "MEMORY", None)
         return np.zeros(0, np.int64) if fields is None else new_rows(rows, np.dtype(list(fields(self.kernel.ACTIONS))))
 
-    def remap(self, mapping: Array) -> None:
-        """The rows of a hashed table have moved to these places."""
-        if len(mapping) and self.positions.count == 0:
-            for name in ("place", "found", *getattr(part("method", self.algorithm.method), "PLACES", ())):
-                places = self.desks[name]
-                places[...] = np.where(
-                    (places >= 0) & (places < len(mapping)), mapping[np.clip(places, 0, len(mapping) - 1)], places
-                )
+    def _keys(self) -> dict[str, Array]:
+        """The keys of the hashed positions that the desks refer to; rows move when tables are merged, keys do not."""
+        if self.keys or self.table is None or not self.table.hashed:
+            return self.keys
+        last = max(len(self.table) - 1, 0)
+        return {name: self.table.known[np.clip(self.desks[name], 0, last)].reshape(-1) for name in self._place_fields()}
+
+    def _find(self, keys: Mapping[str, Array]) -> None:
+        """Let the desks refer to the rows where the published table has these positions."""
+        assert self.table is not None
+        for name, wanted in keys.items():
+            places, before = np.zeros(len(wanted), np.int64), self.desks[name]
+            find_all(self.table.index, np.ascontiguousarray(wanted), places)
+            self.desks[name] = np.where(before >= 0, places.reshape(before.shape), before)
+
+    def _place_fields(self) -> tuple[str, ...]:
+        return ("place", "found", *getattr(part("method", self.algorithm.method), "PLACES", ()))
 
     def state(self) -> dict[str, Array]:
-        """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
+        """All that is needed to continue exactly; games that cannot be saved are opened anew."""
         parts = {name: getattr(self, name).view(np.uint8).copy() for name in (*KEPT, "memory")}
         parts["time"] = np.array([self.time], np.int64)
-        return parts | pool_state(self.pool)
+        keys = {f"{KEYS}{name}": keys for name, keys in self._keys().items()}
+        return parts | keys | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on where `state` was taken."""
-        if set(state) == {"time"}:  # all that is left of a worker that was lost: its games are opened anew
+        """Continue where `state` was taken."""
+        if set(state) == {"time"}:  # all that is left of a lost worker: its games are opened anew
             self.time = int(state["time"][0])
             return
         self._check(state)
+        self.keys = {name.removeprefix(KEYS): keys for name, keys in state.items() if name.startswith(KEYS)}
         self.time = int(state["time"][0])
         self.memory = np.ascontiguousarray(state["memory"]).view(self.memory.dtype)
-        if not isinstance(self.pool, Pool):
+        if not self.pool.can_save:
             return
         for name in KEPT:
             getattr(self, name).view(np.uint8)[:] = state[name]
@@ -160,17 +194,32 @@ class Worker:
         self.pool.close()
 
 
-def check_discrete(name: str, spec: Spec) -> None:
-    if isinstance(spec.actions, Continuous):
-        raise LudusError(
-            f"{name} has continuous actions, and a table needs numbered ones; choose another game or a deep agent"
-        )
+@kernel
+def find_all(index: Any, keys: Any, places: Any) -> None:
+    """The rows of hashed positions, -1 where one is not known."""
+    for number in range(len(keys)):
+        slot = index[slot_of(index, keys[number])]
+        places[number] = slot.place if slot.key == keys[number] else np.int64(-1)
+
+
+@contextlib.contextmanager
+def compiling_alone(complete: Path) -> Iterator[None]:
+    """One process at a time, if something has to be compiled: the others then find it in the cache."""
+    if complete.exists():
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        # Where files cannot be locked, every process compiles for itself.
+        with contextlib.suppress(OSError):
+            lock = stack.enter_context(open(cache_root() / "compiling.lock", "w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def rules_of(pool: AnyPool, native: bool) -> ModuleType:
     """The game's own rules, or a module that tells what the loop must know of a game that is stepped elsewhere."""
-    if native and isinstance(pool, Pool):
-        return pool.game.rules
+    if native and pool.compiled is not None:
+        return pool.compiled.game.rules
     observation = pool.observation
     ranges = [[end.tolist() for end in bounds(observation, name)] for name in observation.names or ()]
     facts = repr((pool.spec, observation.descr, ranges))

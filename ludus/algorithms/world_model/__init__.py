@@ -1,136 +1,226 @@
-"""A world model: learn how the game goes on, then learn and plan in imagination, where steps cost nothing.
+"""A world model: learn to predict the game in a latent space; train an actor and plan on predicted steps.
 
-Here are the settings, which fetch nothing heavy; `learning.py` is the method, `objective.py` what it makes small.
+A hybrid of Dreamer (an actor trained by backpropagation through imagined steps) and TD-MPC2 (SimNorm latents, latent
+consistency, MPPI). Only the settings are here, so that reading them imports no JAX; `update.py` is the update,
+`objective.py` the losses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import numpy as np
 import tyro
 
-from ludus import schedules
-from ludus.agents.networks.world_model_args import PlanArgs, WorldModelArgs
-from ludus.types import LudusError, Rollout
+from ludus.agents.neural.networks.world_model_args import PlannerArgs, WorldModelArgs
+from ludus.algorithms import schedules
+from ludus.algorithms.protocol import Ahead, Desk, Groups, Replay, nothing_ahead
+from ludus.bridges import AnyPool
+from ludus.games import Game
+from ludus.types import Array, Continuous, LudusError, Rollout, Spec
 
-SCHEDULES = ("learning_rate", "ends", "exploration", "planning")
-SHARES = ("discount", "trace", "fading", "calm", "slowness", "drift")
-AMOUNTS = (
-    "warmup", "consistency_weight", "reward_weight", "reconstruction_weight", "value_weight", "smoothing", "leaning",
+if TYPE_CHECKING:
+    from ludus.agents.neural.world_model import WorldModelAgent
+    from ludus.algorithms.rollout_worker import RolloutWorker
+    from ludus.algorithms.world_model.update import Learner
+
+SCHEDULES = ("learning_rate", "terminal_oversampling", "exploration_noise", "planning_fraction")
+POSITIVE_INTEGERS = ("rollout_length", "replay_size", "batch_size", "horizon", "imag_horizon")
+POSITIVE = ("utd_ratio", "max_grad_norm", "reward_scale")
+NON_NEGATIVE = (
+    "learning_starts", "consistency_coef", "reward_coef", "reconstruction_coef", "value_coef", "imag_action_noise",
+    "action_penalty",
 )  # fmt: skip
+UNIT_INTERVAL = ("gamma", "td_lambda", "rho", "ema_decay", "target_ema_decay", "noise_correlation")
 
 
 @dataclass(frozen=True)
 class WorldModelSettings:
     """The settings of a run with a world model."""
 
-    CRAFT: ClassVar[str] = "ludus.algorithms.world_model.craft"
-    DEEP: ClassVar[bool] = True
-    DEMONSTRATIONS: ClassVar[bool] = True
-    """what others played is learned from too"""
-    RUN: ClassVar[dict[str, Any]] = {"runtime": "local", "rows": 1, "steps": 10_000, "games": 16, "evaluations": 20}
-    """what a run of it begins with, where nothing else is said"""
-    opponents: ClassVar[tuple[str, ...]] = ("self",)
-    past_every: ClassVar[int] = 1
-    past_kept: ClassVar[int] = 1
-    actor_devices: ClassVar[int] = 0
-    """what actors ask of every deep algorithm; here nobody sits opposite"""
+    overlap: ClassVar[bool] = True
+    data_parallel: ClassVar[bool] = False
+    RENAMED: ClassVar[dict[str, str]] = {
+        "sizes": "network", "plan": "planner", "length": "rollout_length", "replay": "replay_size",
+        "warmup": "learning_starts", "ratio": "utd_ratio", "batch": "batch_size", "imagination": "imag_horizon",
+        "ends": "terminal_oversampling", "max_gradient": "max_grad_norm", "discount": "gamma", "trace": "td_lambda",
+        "fading": "rho", "smoothing": "imag_action_noise", "leaning": "action_penalty", "calm": "ema_decay",
+        "slowness": "target_ema_decay", "consistency_weight": "consistency_coef", "reward_weight": "reward_coef",
+        "reconstruction_weight": "reconstruction_coef", "value_weight": "value_coef",
+        "exploration": "exploration_noise", "drift": "noise_correlation", "planning": "planning_fraction",
+        "plan_in_earnest": "plan_at_evaluation",
+    }  # fmt: skip
+    """former names, for the error message about an old run.toml"""
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "world_model"
-    """the name of the algorithm"""
-    sizes: WorldModelArgs = field(default_factory=WorldModelArgs)
-    """of the networks"""
-    plan: PlanArgs = field(default_factory=PlanArgs)
-    """how futures are imagined before an action is taken"""
+    """name of the algorithm"""
+    network: WorldModelArgs = field(default_factory=WorldModelArgs)
+    """sizes of the networks"""
+    planner: PlannerArgs = field(default_factory=PlannerArgs)
+    """settings of the MPPI planner"""
 
-    length: int = 16
-    """steps of a rollout, in every row, between two updates"""
-    replay: int = 20_000
-    """the last steps that are learned from"""
-    warmup: int = 1000
-    """first steps, which are noise alone: whoever learns from less learns to be afraid"""
-    ratio: float = 1.0
-    """gradients that are followed for each step played"""
-    batch: int = 64
-    """sequences of a gradient"""
+    rollout_length: int = 16
+    """steps per row between two updates; horizon or more"""
+    replay_size: int = 20_000
+    """capacity of the replay buffer in steps over all rows; 1 or more"""
+    learning_starts: int = 1000
+    """steps with noisy actions before the first gradient step; 0 or more"""
+    utd_ratio: float = 1.0
+    """update-to-data ratio: gradient steps per environment step; above 0"""
+    batch_size: int = 64
+    """sequences per gradient step; 1 or more"""
     mirror: bool = True
-    """whether half of them are seen in a mirror, where the game says how it looks there"""
+    """mirror each sampled sequence with probability 1/2, in games that declare a mirror symmetry"""
     horizon: int = 10
-    """steps of a sequence, over which the model must predict without looking"""
-    imagination: int = 5
-    """steps that the actor imagines to learn what its actions lead to"""
-    ends: str = "linear(0, 4, 2000)"
-    """how much more often sequences are drawn in which a game ends, which is rare and dear: a number or a schedule;
-    whoever sees little else at first learns to be afraid"""
+    """length of a sampled sequence in steps, predicted from its first observation; 1 to rollout_length"""
+    imag_horizon: int = 5
+    """imagined steps that the actor is trained on; 1 or more"""
+    terminal_oversampling: str = "linear(0, 4, 2000)"
+    """extra sampling weight of sequences with a terminal step, besides 1; a number from 0 or a schedule over steps"""
     learning_rate: str = "linear(0.001, 0.0002, 10000)"
-    """of Adam: a number, or a schedule over steps like linear(0.001, 0.0001, 10000)"""
-    max_gradient: float = 10.0
-    """the longest gradient that is followed; a longer one is shortened"""
-    discount: float = 0.98
-    """γ: what a step later is worth"""
-    trace: float = 0.2
-    """λ: how much critics learn from what was played next, against what they think of it; what was played went astray,
-    so whoever learns much from that learns to be afraid"""
+    """learning rate of Adam; a number or a schedule over steps such as linear(0.001, 0.0001, 10000)"""
+    max_grad_norm: float = 10.0
+    """gradients are clipped to this global norm; above 0"""
+    gamma: float = 0.98
+    """γ: discount factor per step; 0 to 1"""
+    td_lambda: float = 0.2
+    """λ of the TD(λ) targets of the critics: 0 for one-step targets; 0 to 1"""
     reward_scale: float = 1.0
-    """rewards are learned times this; worths should be of the order of 1 to 100"""
-    fading: float = 0.85
-    """ρ: what an error one step further into a sequence counts"""
-    smoothing: float = 0.25
-    """the deviation of noise on imagined actions, which makes what only just goes well worth less"""
-    leaning: float = 0.001
-    """what actions cost that lean far to one side, from where no gradient leads back"""
-    calm: float = 0.998
-    """what is left, at each gradient, of the averaged parameters that play in earnest"""
-    slowness: float = 0.97
-    """what is left of the slow critics at each gradient; the rest is the newest critics'"""
-    consistency_weight: float = 0.5
-    """of latents that are imagined other than they are seen a step later"""
-    reward_weight: float = 1.0
-    """of errors in what is paid, and in whether the game goes on"""
-    reconstruction_weight: float = 5.0
-    """of errors in what is seen"""
-    value_weight: float = 0.1
-    """of the critics' errors"""
+    """factor on rewards before learning, best chosen so that values are about 1 to 100; above 0"""
+    rho: float = 0.85
+    """ρ: weight of the losses of a predicted step relative to the step before it; 0 to 1"""
+    imag_action_noise: float = 0.25
+    """std of the noise on the actor's actions (range -1..1) in imagined steps and critic targets; 0 or more"""
+    action_penalty: float = 0.001
+    """coefficient of the squared actor output before tanh, which prevents saturated actions; 0 or more"""
+    ema_decay: float = 0.998
+    """EMA decay per gradient step of the evaluation parameters; 0 to 1, where 0 keeps the newest"""
+    target_ema_decay: float = 0.97
+    """EMA decay per gradient step of the target critics (1 - tau); 0 to 1"""
+    consistency_coef: float = 0.5
+    """coefficient of the latent consistency loss; 0 or more"""
+    reward_coef: float = 1.0
+    """coefficient of the reward loss and of the continue loss; 0 or more"""
+    reconstruction_coef: float = 5.0
+    """coefficient of the observation reconstruction loss; 0 or more"""
+    value_coef: float = 0.1
+    """coefficient of the critic loss; 0 or more"""
 
-    exploration: str = "linear(0.6, 0.1, 2000)"
-    """the deviation of the noise on actions, of 1 being as far as they go: a number or a schedule over steps"""
-    drift: float = 0.9
-    """how much of that noise stays for the next action: noise that lasts leads where nothing else does"""
-    planning: str = "linear(1, 0, 10000)"
-    """the share of decisions that are planned, the others are the actor's: a number or a schedule over steps"""
-    plan_in_earnest: bool = False
-    """whether scores are taken with planning, instead of by the actor alone"""
+    exploration_noise: str = "linear(0.6, 0.1, 2000)"
+    """std of the noise on actions (range -1..1) in training; a number from 0 or a schedule over steps"""
+    noise_correlation: float = 0.9
+    """correlation of the exploration noise of two consecutive steps; 0 (independent) to 1 (constant)"""
+    planning_fraction: str = "linear(1, 0, 10000)"
+    """fraction of training decisions that are planned, the others are the actor's; 0 to 1 or a schedule over steps"""
+    plan_at_evaluation: bool = False
+    """plan when evaluating and playing, instead of following the actor"""
 
     def __post_init__(self) -> None:
         for name in SCHEDULES:
             schedules.parse(getattr(self, name))
-        for name in ("length", "replay", "batch", "horizon", "imagination"):
+        for name in POSITIVE_INTEGERS:
             if getattr(self, name) < 1:
-                raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
-        for name in SHARES:
+                raise LudusError(f"{name} must be 1 or more, not {getattr(self, name)}")
+        for name in UNIT_INTERVAL:
             if not 0.0 <= getattr(self, name) <= 1.0:
-                raise LudusError(f"{name} lies between 0 and 1; {getattr(self, name):g} does not")
-        for name in AMOUNTS:
+                raise LudusError(f"{name} must be between 0 and 1, not {getattr(self, name):g}")
+        for name in NON_NEGATIVE:
             if not getattr(self, name) >= 0:
-                raise LudusError(f"{name} is 0 or more, not {getattr(self, name):g}")
-        for name in ("ratio", "max_gradient", "reward_scale"):
+                raise LudusError(f"{name} must be 0 or more, not {getattr(self, name):g}")
+        for name in POSITIVE:
             if not getattr(self, name) > 0:
-                raise LudusError(f"{name} is above 0, not {getattr(self, name):g}")
-        if self.horizon > self.length:
-            raise LudusError(f"a sequence of {self.horizon} steps needs rollouts as long, not of {self.length}")
+                raise LudusError(f"{name} must be above 0, not {getattr(self, name):g}")
+        if self.horizon > self.rollout_length:
+            raise LudusError(
+                f"horizon must be at most rollout_length; {self.horizon} is more than {self.rollout_length}"
+            )
 
-    def batches(self, rollouts: Iterator[Rollout]) -> Iterator[Rollout]:
-        return rollouts
+    @classmethod
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+        return {"runtime": "local", "rows": 1, "steps": 10_000, "games": 16, "evaluations": 20}
 
-    def update(self, agent: Any, learner: Any, rollout: Rollout) -> tuple[Any, dict[str, float]]:
-        """Learn from a rollout and from those before it; see `learning.py`."""
-        from ludus.algorithms.world_model import learning
+    @classmethod
+    def fits(cls, name: str, game: Game) -> bool:
+        return game.spec.seats == 1 and isinstance(game.spec.actions, Continuous)
 
-        return learning.update(self, agent, learner, rollout)
+    def count_workers(self, wanted: int, places: int) -> int:
+        return wanted or 1
 
-    def rates(self, steps: int) -> dict[str, float]:
-        """What the schedules say after so many steps; nothing is planned before anything is learned."""
-        rates = {name: schedules.parse(getattr(self, name))(float(steps)) for name in SCHEDULES}
-        return rates if steps >= self.warmup else rates | {"planning": 0.0}
+    def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
+        """The rows of a worker for the length of a rollout."""
+        decisions = self.rollout_length * rows
+        if wanted not in (0, decisions):
+            raise LudusError(
+                f"chunk is {wanted}, but an update learns from rows x rollout_length = {decisions} decisions;"
+                " change rows or rollout_length instead"
+            )
+        return decisions
+
+    def compile_ahead(self, game: str, rows: int, workers: int) -> Ahead:
+        return nothing_ahead(game, rows, workers)
+
+    def new_agent(self, pool: AnyPool) -> WorldModelAgent:
+        from ludus.agents.neural import devices, world_model
+
+        devices.start()
+        agent = world_model.new_agent(pool, self.network, self.planner, self.gamma, self.reward_scale)
+        return replace(
+            agent, plan_at_evaluation=self.plan_at_evaluation, noise_correlation=self.noise_correlation,
+            mirror=agent.mirror if self.mirror else None,
+        )  # fmt: skip
+
+    def describe(self) -> dict[str, Any]:
+        from ludus.agents.neural import world_model
+
+        return world_model.describe(self.network, self.planner, self.gamma, self.reward_scale, self.plan_at_evaluation)
+
+    def evaluation_agent(self, agent: WorldModelAgent) -> WorldModelAgent:
+        return replace(agent, evaluating=True)
+
+    def new_learner(self, agent: WorldModelAgent, seed: int) -> Learner:
+        from ludus.algorithms.world_model import update
+
+        return update.start(self, agent, seed)
+
+    def new_worker(self, agent: WorldModelAgent, pool: AnyPool, desk: Desk) -> RolloutWorker:
+        from ludus.algorithms import rollout_worker
+
+        return rollout_worker.new_worker(agent, pool, desk)
+
+    def update(
+        self, agent: WorldModelAgent, learner: Learner, experience: Sequence[Rollout]
+    ) -> tuple[Learner, dict[str, float]]:
+        """Add rollouts to the replay buffer and learn from samples of it; see `update.py`."""
+        from ludus.algorithms.rollout_worker import joined
+        from ludus.algorithms.world_model import update
+
+        return update.update(self, agent, learner, joined(experience))
+
+    def broadcast(self, learner: Learner) -> dict[str, Any]:
+        return {"params": learner.params, "number": np.int64(0), "snapshots": {}}
+
+    def save(self, learner: Learner) -> Groups:
+        from ludus.algorithms.world_model import checkpoints
+
+        return checkpoints.save(learner)
+
+    def restore(self, agent: WorldModelAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
+        from ludus.algorithms.world_model import checkpoints
+
+        return checkpoints.restore(self, agent, stored, seed)
+
+    def demonstrations(self, replay: Replay, like: Sequence[Rollout], length: int) -> Iterator[Rollout]:
+        from ludus.algorithms.demonstrations import rollouts_of
+        from ludus.algorithms.rollout_worker import joined
+
+        return rollouts_of(replay, joined(like), length)
+
+    def schedule_values(self, steps: int) -> dict[str, float]:
+        """The value of every schedule after `steps` steps; nothing is planned before learning starts."""
+        values = {name: schedules.parse(getattr(self, name))(float(steps)) for name in SCHEDULES}
+        return values if steps >= self.learning_starts else values | {"planning_fraction": 0.0}
+
+
+ALGORITHM = WorldModelSettings

@@ -1,13 +1,14 @@
-"""What a world model makes small: errors of its predictions, of its critics, and what its actor misses.
+"""The losses of a world model, its critics and its actor.
 
-    z = e(o),  ẑ' = d(ẑ, a)                                   from the first latent on, without looking
+    z = e(o),  ẑ' = d(ẑ, a)                                  predicted from the first observation of a sequence
     model   Σ ρᵗ [ |ẑ' - e(o')|² + (r̂(ẑ') - r)² + H(ĉ(ẑ'), c) + |ô(ẑ') - o'|² ] + |ô(z) - o|²
-    critics Σ ρᵗ (Q(ẑ, a) - y)²,  y = r + γ c [(1 - λ) min Q̄(e(o'), π(e(o')) + ε) + λ y'],  Q̄ slow
-    actor   -[ Σ γᵗ ĉᵗ r̂ + γᴷ ĉᴷ min Q(z, π(z)) ] + w |u|²     along steps that it imagines itself, with actions + ε
+    critics Σ ρᵗ (Q(ẑ, a) - y)²,  y = r + γ c [(1 - λ) min Q̄(e(o'), π(e(o')) + ε) + λ y'],  Q̄ target critics
+    actor   -[ Σ γᵗ ĉᵗ r̂ + γᴷ ĉᴷ min Q(z, π(z)) ] + w |u|²    over K imagined steps with actions π + ε, π = tanh u
 
-where π = tanh u: far out no gradient is left behind the bend, so what leans there is drawn back before it.
+The gradient of tanh vanishes for large |u|; the penalty w |u|² keeps the actor out of that region.
 
-The noise ε makes what only just goes well worth less, so that the actor keeps its distance.
+The noise ε (target policy smoothing, TD3) lowers the value of actions whose neighbours are bad, so that the actor keeps
+a margin of safety.
 """
 
 from __future__ import annotations
@@ -18,105 +19,110 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from ludus.agents.world_model import Mind, Params, WorldModelAgent
+from ludus.agents.neural.world_model import Params, WorldModelAgent, WorldModelFunctions, add_action_noise
 from ludus.algorithms.world_model import WorldModelSettings
-from ludus.algorithms.world_model.experience import Experience, counted
+from ludus.algorithms.world_model.replay import Experience, sequence_mask
 
 Array = jax.Array
-stopped: Any = jax.lax.stop_gradient
+stop_gradient: Any = jax.lax.stop_gradient
 
 
 def world_loss(
-    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, slow: Any, drawn: Experience, weights: Array,
-    key: Array, learned: Any,
+    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, target_critics: Any, sequences: Experience,
+    mask: Array, key: Array, learned: Any,
 ) -> tuple[Array, Any]:  # fmt: skip
-    """The loss of model and critics on sequences [H, B]; the latents [H, B, L] of it, and numbers to watch."""
-    mind = Mind(agent, {**params, **learned})
-    seen = stopped(mind.encode(drawn.following))
-    target = stopped(targets(settings, mind, slow, seen, drawn, weights, key))
-    first = mind.encode(drawn.seen[0])
+    """Loss of model and critics on sequences [H, B]; with the latents [H, B, L] before each step, and the metrics."""
+    functions = WorldModelFunctions(agent, {**params, **learned})
+    encoded = stop_gradient(functions.encode(sequences.next_observation))
+    targets = stop_gradient(td_targets(settings, functions, target_critics, encoded, sequences, mask, key))
+    first = functions.encode(sequences.observation[0])
 
-    def on(latent: Array, action: Array) -> tuple[Array, Array]:
-        following = mind.next(latent, action)
-        return following, following
+    def step(latent: Array, action: Array) -> tuple[Array, Array]:
+        next_latent = functions.next(latent, action)
+        return next_latent, next_latent
 
-    _, imagined = jax.lax.scan(on, first, drawn.action)
-    before = jnp.concatenate([first[None], imagined[:-1]])
-    fading = settings.fading ** jnp.arange(weights.shape[0])[:, None] * weights
+    _, predicted = jax.lax.scan(step, first, sequences.action)
+    latents = jnp.concatenate([first[None], predicted[:-1]])
+    weights = settings.rho ** jnp.arange(mask.shape[0])[:, None] * mask
 
     def mean(errors: Array) -> Array:
-        return (fading * errors).sum() / jnp.maximum(fading.sum(), 1.0)
+        return (weights * errors).sum() / jnp.maximum(weights.sum(), 1.0)
 
-    told = {
-        "consistency_loss": mean(jnp.square(imagined - seen).mean(axis=-1)),
-        "reward_loss": mean(jnp.square(mind.reward(imagined) - drawn.reward)),
-        "continue_loss": mean(optax.sigmoid_binary_cross_entropy(mind.goes_on(imagined), drawn.goes_on)),
-        "reconstruction_loss": mean(jnp.square(mind.decode(imagined) - drawn.following).mean(axis=-1))
-        + mean(jnp.square(mind.decode(first) - drawn.seen[0]).mean(axis=-1)[None] * jnp.ones_like(fading)),
-        "value_loss": mean(jnp.square(mind.worth(before, drawn.action) - target).sum(axis=0)),
+    metrics = {
+        "consistency_loss": mean(jnp.square(predicted - encoded).mean(axis=-1)),
+        "reward_loss": mean(jnp.square(functions.reward(predicted) - sequences.reward)),
+        "continue_loss": mean(
+            optax.sigmoid_binary_cross_entropy(functions.continue_logit(predicted), sequences.continues)
+        ),
+        "reconstruction_loss": mean(jnp.square(functions.decode(predicted) - sequences.next_observation).mean(axis=-1))
+        + mean(
+            jnp.square(functions.decode(first) - sequences.observation[0]).mean(axis=-1)[None] * jnp.ones_like(weights)
+        ),
+        "value_loss": mean(jnp.square(functions.q_values(latents, sequences.action) - targets).sum(axis=0)),
     }
     loss = (
-        settings.consistency_weight * told["consistency_loss"]
-        + settings.reward_weight * (told["reward_loss"] + told["continue_loss"])
-        + settings.reconstruction_weight * told["reconstruction_loss"]
-        + settings.value_weight * told["value_loss"]
+        settings.consistency_coef * metrics["consistency_loss"]
+        + settings.reward_coef * (metrics["reward_loss"] + metrics["continue_loss"])
+        + settings.reconstruction_coef * metrics["reconstruction_loss"]
+        + settings.value_coef * metrics["value_loss"]
     )
-    return loss, (stopped(before), told)
+    return loss, (stop_gradient(latents), metrics)
 
 
-def targets(
-    settings: WorldModelSettings, mind: Mind, slow: Any, seen: Array, drawn: Experience, weights: Array, key: Array
-) -> Array:
-    """What critics should say, [H, B]: y = r + γ c [(1 - λ) min Q̄(z', π(z') + ε) + λ y'], by the slow critics.
+def td_targets(
+    settings: WorldModelSettings, functions: WorldModelFunctions, target_critics: Any, encoded: Array,
+    sequences: Experience, mask: Array, key: Array,
+) -> Array:  # fmt: skip
+    """TD(λ) targets of the critics [H, B]: y = r + γ c [(1 - λ) min Q̄(z', π(z') + ε) + λ y'].
 
-    y' is that of the next step, where the sequence has one in the same game; elsewhere λ is 0.
+    y' is the target of the next step. λ is 0 where the sequence has no next step in the same episode.
     """
-    ahead = mind.worth(seen, astray(mind.act(seen), settings.smoothing, key), slow).min(axis=0)
-    joined = settings.trace * jnp.concatenate([weights[1:], jnp.zeros_like(weights[:1])])
+    action = add_action_noise(functions.act(encoded), settings.imag_action_noise, key)
+    bootstrap = functions.q_values(encoded, action, target_critics).min(axis=0)
+    td_lambda = settings.td_lambda * jnp.concatenate([mask[1:], jnp.zeros_like(mask[:1])])
 
-    def back(later: Array, now: Any) -> tuple[Array, Array]:
-        reward, goes_on, ahead, joined = now
-        found = reward + settings.discount * goes_on * (ahead + joined * (later - ahead))
-        return found, found
+    def backward(next_target: Array, step: Any) -> tuple[Array, Array]:
+        reward, continues, bootstrap, td_lambda = step
+        target = reward + settings.gamma * continues * (bootstrap + td_lambda * (next_target - bootstrap))
+        return target, target
 
-    _, found = jax.lax.scan(back, ahead[-1], (drawn.reward, drawn.goes_on, ahead, joined), reverse=True)
-    return found
-
-
-def astray(action: Array, deviation: float, key: Array) -> Array:
-    """An action with noise, between -1 and 1."""
-    return jnp.clip(action + deviation * jax.random.normal(key, action.shape), -1.0, 1.0)
+    steps = (sequences.reward, sequences.continues, bootstrap, td_lambda)
+    _, targets = jax.lax.scan(backward, bootstrap[-1], steps, reverse=True)
+    return targets
 
 
 def actor_loss(
-    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, latent: Array, weights: Array, key: Array,
+    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, latent: Array, mask: Array, key: Array,
     actor: Any,
 ) -> Array:  # fmt: skip
-    """Minus what the actor expects of following itself from latents [..., L], through the model's steps."""
-    mind = Mind(agent, {**params, "actor": actor})
+    """Negative imagined return of the actor from latents [..., L], differentiable through the model's predictions."""
+    functions = WorldModelFunctions(agent, {**params, "actor": actor})
 
-    def on(carry: tuple[Array, Array, Array], key: Array) -> tuple[tuple[Array, Array, Array], None]:
-        latent, total, left = carry
-        latent = mind.next(latent, astray(mind.act(latent), settings.smoothing, key))
-        total = total + left * mind.reward(latent)
-        return (latent, total, left * agent.discount * jax.nn.sigmoid(mind.goes_on(latent))), None
+    def step(carry: tuple[Array, Array, Array], key: Array) -> tuple[tuple[Array, Array, Array], None]:
+        latent, total, discount = carry
+        latent = functions.next(latent, add_action_noise(functions.act(latent), settings.imag_action_noise, key))
+        total = total + discount * functions.reward(latent)
+        return (latent, total, discount * agent.gamma * jax.nn.sigmoid(functions.continue_logit(latent))), None
 
-    begin = latent, jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
-    (latent, total, left), _ = jax.lax.scan(on, begin, jax.random.split(key, settings.imagination))
-    total = total + left * mind.worth(latent, mind.act(latent)).min(axis=0)
-    total = total - settings.leaning * jnp.square(mind.unbent(begin[0])).sum(axis=-1)
-    return -(weights * total).sum() / jnp.maximum(weights.sum(), 1.0)
+    initial = latent, jnp.zeros(latent.shape[:-1]), jnp.ones(latent.shape[:-1])
+    (latent, total, discount), _ = jax.lax.scan(step, initial, jax.random.split(key, settings.imag_horizon))
+    total = total + discount * functions.q_values(latent, functions.act(latent)).min(axis=0)
+    total = total - settings.action_penalty * jnp.square(functions.pre_tanh(initial[0])).sum(axis=-1)
+    return -(mask * total).sum() / jnp.maximum(mask.sum(), 1.0)
 
 
-def prediction_error(agent: WorldModelAgent, params: Params, played: Experience, ahead: int) -> Array:
-    """The mean squared error of what is seen `ahead` steps after each step of a rollout [T, N], by actions alone."""
-    mind, times = Mind(agent, params), played.reward.shape[0]
+def prediction_error(agent: WorldModelAgent, params: Params, steps: Experience, ahead: int) -> Array:
+    """Mean squared error of the observations predicted `ahead` steps after each step of a rollout [T, N].
+
+    Predictions use the actions only. NaN if no episode of the rollout is that long.
+    """
+    functions, times = WorldModelFunctions(agent, params), steps.reward.shape[0]
     starts = times - ahead + 1
     windows = jnp.arange(ahead)[:, None] + jnp.arange(starts)
-    latent = mind.encode(played.seen[:starts])
-    for actions in played.action[windows]:
-        latent = mind.next(latent, actions)
-    apart = jax.tree.map(lambda array: array[windows].reshape(ahead, -1, *array.shape[2:]), played)
-    weights = counted(apart)[-1].reshape(starts, -1)
-    errors = jnp.square(mind.decode(latent) - played.following[ahead - 1 :]).mean(axis=-1)
-    return jnp.where(weights.sum() > 0, (weights * errors).sum() / jnp.maximum(weights.sum(), 1.0), jnp.nan)
+    latent = functions.encode(steps.observation[:starts])
+    for actions in steps.action[windows]:
+        latent = functions.next(latent, actions)
+    sequences = jax.tree.map(lambda array: array[windows].reshape(ahead, -1, *array.shape[2:]), steps)
+    mask = sequence_mask(sequences)[-1].reshape(starts, -1)
+    errors = jnp.square(functions.decode(latent) - steps.next_observation[ahead - 1 :]).mean(axis=-1)
+    return jnp.where(mask.sum() > 0, (mask * errors).sum() / jnp.maximum(mask.sum(), 1.0), jnp.nan)

@@ -1,8 +1,8 @@
-"""The duel in the real engine, for all cards there are: `duel@ygopro(core=…, cards=…, scripts=…, deck1=…, deck2=…)`.
+"""The duel in the YGOPro engine, with all cards: `duel@ygopro(core=…, cards=…, scripts=…, deck1=…, deck2=…)`.
 
-Nothing of that engine comes with Ludus; docs/ygopro.md tells what the user brings. `native` and `node` are the two ways
-to run it. The core speaks bytes. For people, replays and other engines `messages` reads questions, `answers` writes
-responses, `queries` reads positions, and `lockstep` holds another engine against it. For agents, compiled rules:
-`looking` tells what must be asked of the core, `asking` and `seeing` read and show it, `driving` calls a library.
-`choices` takes questions apart that want more than one pick.
+Ludus includes no part of that engine; docs/ygopro.md describes what the user must provide. `native` and `node` are the
+two ways to run the core, which communicates in bytes. For people, replays and other engines, `messages` reads
+questions, `answers` writes responses, `queries` reads positions, and `lockstep` compares another engine with it.
+For agents the same work is compiled: `stale_zones` finds what to query, `compiled_messages` and `card_table` read and
+show it, `compiled_driver` calls the library. `choices` splits questions that need more than one pick.
 """

@@ -1,4 +1,4 @@
-"""Answers in the bytes of the core: the response to a question, given the indices of the options that were chosen."""
+"""Responses to the core in its byte format, from the indices of the chosen options."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ WORD = struct.Struct("<i")
 
 
 def response(question: Question, chosen: Sequence[int]) -> bytes:
-    """What the core is told; no index at all cancels, finishes or passes, where that may be done."""
+    """The response in bytes; an empty choice cancels, finishes or passes if the question allows it."""
     if any(index not in range(len(question.options)) for index in chosen):
         raise LudusError(f"{list(chosen)} was not offered; {question.message} has {len(question.options)} options")
     return WRITERS[question.message](question, chosen)
 
 
 def _command(question: Question, chosen: Sequence[int]) -> bytes:
-    """The group of the option, and its number in the group."""
+    """The group of the option and its number within the group."""
     kinds = IDLE_KINDS if question.message == "idlecmd" else BATTLE_KINDS
     kind = question.options[chosen[0]][0]
     number = sum(option[0] == kind for option in question.options[: chosen[0]])
@@ -61,13 +61,13 @@ def _bits(form: str) -> Callable[[Question, Sequence[int]], bytes]:
 
 
 def _counters(question: Question, chosen: Sequence[int]) -> bytes:
-    """How many of each card; an index stands once for every counter."""
+    """The number of counters from each card; each index is repeated once per counter."""
     counts = [list(chosen).count(index) for index in range(len(question.options))]
     return struct.pack(f"<{len(counts)}H", *counts)
 
 
 def _as_it_is(question: Question, chosen: Sequence[int]) -> bytes:
-    """The order of cards: as they come, or as chosen."""
+    """The order of cards: unchanged, or as chosen."""
     if not chosen:
         return b"\xff"
     rank = {index: number for number, index in enumerate(chosen)}

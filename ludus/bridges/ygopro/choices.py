@@ -1,8 +1,8 @@
-"""Questions as an agent answers them: one option at a time, at most 24 on a page.
+"""Questions split into decisions for an agent: one option at a time, at most 24 per page.
 
-Where several cards are chosen, they are picked one after another, and `finish` ends it where fewer would do. What leads
-back to where one came from is not offered: neither cancel nor taking back a pick. Where there are more options than
-places, the last place of a page turns it, and after the last page comes the first.
+Several cards are picked one after another; FINISH ends the selection if fewer are enough. Options that lead back to an
+earlier position, cancel and unselecting, are not offered. If there are more options than fit on a page, its last option
+turns the page; after the last page comes the first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FINISH, TURN_PAGE = -1, -2
 
 
 class Choice(NamedTuple):
-    """What is to be decided now."""
+    """The current decision."""
 
     question: Question
     picked: tuple[int, ...] = ()
@@ -26,12 +26,12 @@ class Choice(NamedTuple):
 
     @property
     def open(self) -> list[int]:
-        """The indices of options that may be taken, FINISH among them where it may; empty when all is decided."""
+        """The indices of the possible options, including FINISH if allowed; empty when everything is decided."""
         return OPEN.get(self.question.message, _any_one)(self.question, self.picked)
 
     @property
     def shown(self) -> list[int]:
-        """The part of `open` on this page, with TURN_PAGE at its end where there is another."""
+        """The options on this page, with TURN_PAGE at the end if there are more pages."""
         options = self.open
         if len(options) <= MOST_OPTIONS:
             return options
@@ -39,7 +39,7 @@ class Choice(NamedTuple):
         return [*options[start : start + MOST_OPTIONS - 1], TURN_PAGE]
 
     def take(self, action: int) -> Choice:
-        """What is left to decide after an option of the page was taken."""
+        """The next decision after an option of the page was chosen."""
         taken = self.shown[action]
         if taken == TURN_PAGE:
             pages = -(-len(self.open) // (MOST_OPTIONS - 1))
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
 
     @property
     def answer(self) -> list[int] | None:
-        """What the core is told, once nothing is left to pick; None before that."""
+        """The picked indices when the decision is complete; None before that."""
         if FINISH in self.picked or not self.open:
             return [index for index in self.picked if index != FINISH]
         return None
@@ -72,7 +72,7 @@ def _cards(question: Question, picked: tuple[int, ...]) -> list[int]:
 
 
 def _tributes(question: Question, picked: tuple[int, ...]) -> list[int]:
-    """Some monsters count as two; no more cards than the most, worth at least the fewest."""
+    """Tributes: at most `max` cards with a total weight of at least `min`; some monsters count as two."""
     fewest, most, weights = question.facts["min"], question.facts["max"], [option[4] for option in question.options]
     worth, room = sum(weights[index] for index in picked), most - len(picked)
     free = [index for index in range(len(weights)) if index not in picked]
@@ -92,7 +92,7 @@ def _sums(question: Question, picked: tuple[int, ...]) -> list[int]:
 
 
 def _unselect(question: Question, picked: tuple[int, ...]) -> list[int]:
-    """Cards to add, and finish; cancel only where there is nothing else."""
+    """Cards to add, and finish; cancel only if there is nothing else."""
     if picked:
         return []
     kinds = [option[0] for option in question.options]
@@ -107,7 +107,7 @@ def _as_many(question: Question, picked: tuple[int, ...]) -> list[int]:
 
 
 def _counters(question: Question, picked: tuple[int, ...]) -> list[int]:
-    """A card for every counter that is taken away."""
+    """One pick per removed counter."""
     if len(picked) == question.facts["count"]:
         return []
     return [index for index, option in enumerate(question.options) if picked.count(index) < option[4]]

@@ -1,9 +1,9 @@
-// The real core in WebAssembly, npm's ocgcore-wasm, driven by another process over stdin and stdout.
+// The core in WebAssembly, npm's ocgcore-wasm, driven by another process over stdin and stdout.
 //
-// Frames both ways: u32 length, u8 kind, the rest. Asked: HELLO, OPEN, RUN, CLOSE. Answered: DONE or FAILED; before that, as often
-// as there is something to hand over, PART, and as often as the core needs it, WANT_CARD and WANT_SCRIPT, each of which is answered
-// by one frame, and LOG, which is not. All numbers are little-endian. Messages and queries pass as the core wrote them; node.py is
-// the other end, and looking.py tells why places are looked at or not.
+// Frames in both directions: u32 length, u8 kind, content. Requests: HELLO, OPEN, RUN, CLOSE. Replies: DONE or FAILED; before that
+// any number of PART (partial results), WANT_CARD and WANT_SCRIPT (each is answered with one frame) and LOG (not answered). All
+// numbers are little-endian. Messages and query results are passed on unchanged. node.py is the other end; stale_zones.py explains
+// which locations are queried.
 import { readFileSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,7 +20,7 @@ const [DECK, HAND, EXTRA, FACE_DOWN_DEFENSE] = [1, 2, 64, 8];
 const [FIELD, ALL] = [1 << 14, (1 << 15) - 1];
 const CHANGING = 0b0001110_0001110;
 const [PART_SIZE, SCRATCH_SIZE] = [32768, 65536];
-// Up to so many bytes are copied faster one by one.
+// Up to this many bytes are copied faster one by one.
 const SHORT = 64;
 
 function receive(length) {
@@ -81,16 +81,16 @@ const core = await factory({
 
 const view = () => new DataView(core.HEAPU8.buffer);
 const scratch = core._malloc(SCRATCH_SIZE);
-// What is asked of a place: u32 flags, u8 player, u32 location, and two numbers that stay 0.
+// Arguments of a query: u32 flags, u8 player, u32 location, and two numbers that stay 0.
 const info = core._malloc(20);
 core.HEAPU8.fill(0, info, info + 20);
 
-// The number that the core has just written to the beginning of the scratch, most often a length.
+// The number that the core has just written to the start of the scratch memory, usually a length.
 const written = () => u32(core.HEAPU8, scratch);
 const u32 = (bytes, at) => bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
 
 
-// A card as node.py packs it: 48 bytes of numbers, then the codes of its sets and a zero. The package frees these itself.
+// A card in the format of node.py: 48 bytes of numbers, then the codes of its sets and a zero. The package frees the sets itself.
 function writeCard(card, pointer) {
   if (card.length === 0) return;
   const sets = core._malloc(card.length - 48);
@@ -100,13 +100,13 @@ function writeCard(card, pointer) {
   core.HEAPU8.set(card.subarray(8, 48), pointer + 12);
 }
 
-// Bytes where the core can read them, until the next ones are put there.
+// Copies bytes to the scratch memory, where the core can read them until the next call.
 function put(bytes, offset = 0) {
   core.HEAPU8.set(bytes, scratch + offset);
   return scratch + offset;
 }
 
-// The rules of looking.py, and all places that there are: u8 how many, and for each u8 player, u8 location, u32 what.
+// The tables of stale_zones.py, and all queries: u8 count, and for each u8 player, u8 location, u32 flags.
 let changes, heard, withEffects, plain, places;
 function hello(asked) {
   changes = asked.subarray(0, 256);
@@ -120,18 +120,18 @@ function hello(asked) {
   return Buffer.from(core.HEAPU8.slice(scratch, scratch + 8));
 }
 
-// Of each duel, where it is in the core, what is asked of its places, and what is no longer known: `stale` of places as a whole,
-// `uncounted` of those of which only the cards are counted.
+// For each duel: its address in the core, its query flags, and bits of the locations that may have changed: `stale` for full
+// queries, `uncounted` for locations of which only the cards are counted.
 const duels = new Map();
 let lastDuel = 0;
 
-// seed (4 u64), flags (u64), life, opening hand, draws (u32 each); then names and texts of scripts, then cards.
+// Seed (4 u64), flags (u64), life points, opening hand, draws (u32 each); then names and texts of scripts, then cards.
 function open(asked) {
   const options = Buffer.alloc(104);
   asked.copy(options, 0, 0, 52);
   asked.copy(options, 52, 40, 52);
   const status = core._ocgapiCreateDuel(scratch + 200, put(options));
-  if (status !== 0) throw new Error(`OCG_CreateDuel says ${status}`);
+  if (status !== 0) throw new Error(`OCG_CreateDuel returned ${status}`);
   const duel = view().getUint32(scratch + 200, true);
   for (let at = 52; at < asked.length; ) {
     const [kind, length] = [asked[at], asked.readUInt32LE(at + 1)];
@@ -156,10 +156,10 @@ function loadScript(duel, part) {
   const right = core._ocgapiLoadScript(duel, pointer, text.length, put(part.subarray(0, end)));
   core._free(pointer);
   scriptsLoaded = true;
-  if (!right) throw new Error(`the script ${part.subarray(0, end - 1)} does not load`);
+  if (!right) throw new Error(`the script ${part.subarray(0, end - 1)} cannot be loaded`);
 }
 
-// Player, then the main deck from bottom to top and the extra deck: u32 how many, and their codes.
+// The main deck from bottom to top, then the extra deck: u32 count and the codes.
 function addCards(duel, player, part) {
   let at = 0;
   for (const place of [DECK, EXTRA]) {
@@ -175,7 +175,7 @@ function addCards(duel, player, part) {
   }
 }
 
-// What is to be sent, after room for the head of its frame.
+// Output buffer, with room for the header of the frame at the start.
 let out = Buffer.alloc(1 << 20);
 let end = 5;
 
@@ -194,9 +194,9 @@ function flush(kind) {
   end = 5;
 }
 
-// u8 how much is wanted of places; for each duel u32 which, u16 and the answer. Told for each: u8 whether it is over, u32 and the
-// messages (those that node.py hears, or where everything is wanted all), u8 how many places, and for each u8 player, u8 location,
-// u32 and what is there.
+// Request: u8 mode; for each duel u32 number, u16 length and the answer. Reply for each duel: u8 over, u32 length and the messages
+// (those that node.py reads, or all in mode WHOLE), u8 number of locations, and for each u8 player, u8 location, u32 length and the
+// query result.
 function run(asked) {
   end = 5;
   for (let at = 1; at < asked.length; ) {
@@ -211,7 +211,7 @@ function run(asked) {
   }
 }
 
-// Answers, and processes until there is something to choose; a chain prompt that offers nothing is passed.
+// Sends the answer and processes until there is a choice; empty chain prompts are passed.
 function proceed(state, answer, whole) {
   const start = end;
   end += 5;
@@ -239,7 +239,7 @@ function proceed(state, answer, whole) {
   out.writeUInt32LE(end - start - 5, start + 1);
 }
 
-// What new messages change; where the newest begins.
+// Marks the locations that new messages may have changed; returns the offset of the last message.
 function hear(state, at, last, whole) {
   const heap = core.HEAPU8;
   let newest = last;
@@ -288,7 +288,7 @@ const bit = (player, location) => (location & 127 ? 1 << (7 * player + 31 - Math
 
 const offersNothing = (heap, at) => heap[at] === SELECT_CHAIN && heap[at + 3] === 0 && u32(heap, at + 12) === 0;
 
-// The places of which something new must be shown to the player who is asked.
+// Queries the locations that may have changed, as far as the player to act may see them; returns their number.
 function look(state, open) {
   const { duel, asking } = state;
   const counted = open ? 0 : bit(1 - state.player, DECK) | bit(1 - state.player, HAND);
@@ -313,7 +313,7 @@ function look(state, open) {
   return count;
 }
 
-// In a hand of which only that was asked: 13 bytes a card, the seventh of them tells.
+// Whether a hand queried only for PUBLIC has a public card: 13 bytes per card, the seventh is the flag.
 function anyPublic(start) {
   for (let at = start + 10; at < end; at += 13) if (out[at + 6]) return true;
   return false;
@@ -324,7 +324,7 @@ function lookAtAll(duel) {
   return places.length;
 }
 
-// Location 0 is the field as a whole.
+// Location 0 is the whole field.
 function query(duel, player, location, what) {
   const heap = core.HEAPU8;
   heap[info] = what;

@@ -1,7 +1,7 @@
-"""What the bridge asks of a real core, whoever runs it: open a duel, run it to the next question, look at it.
+"""The interface of a core, however it is run: open a duel, run it to the next question, query its state.
 
-`NativeCore` loads the user's libocgcore into this process, `NodeCore` talks to ocgcore-wasm in Node. Both hand over the
-bytes of the core as they are, so that messages, answers and observations are read and written in one place for both.
+`NativeCore` loads the user's libocgcore into this process, `NodeCore` talks to ocgcore-wasm in Node. Both pass on the
+bytes of the core unchanged, so the code that reads and writes them is shared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ludus.bridges.ygopro.queries import BRIEF, FULL, VALUES
 from ludus.types import Array
 
 MAJOR = 11
-"""the version of the OCG_* interface that is spoken here"""
+"""the supported version of the OCG_* interface"""
 MASTER_RULE_5, PSEUDO_SHUFFLE = 0x2E800, 0x10
 WIN, CHAIN = b"\x05", b"\x10"
 """the first byte of these messages"""
@@ -24,14 +24,14 @@ WHAT = {HAND: VALUES, MZONE: FULL, SZONE: FULL}
 
 
 class Cards(NamedTuple):
-    """The cards of one player; the last of the main deck is its top."""
+    """The cards of one player; the last card of the main deck is the top one."""
 
     main: tuple[int, ...]
     extra: tuple[int, ...] = ()
 
 
 class Setup(NamedTuple):
-    """How a duel begins."""
+    """The start of a duel: decks, seed and rules."""
 
     decks: tuple[Cards, Cards]
     seed: tuple[int, int, int, int]
@@ -47,7 +47,7 @@ class Setup(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where to look, and for what (the QUERY_* bits); location 0 is the field as a whole."""
+    """A query: player, location (0 for the whole field) and what to return (QUERY_* bits)."""
 
     player: int
     location: int
@@ -55,22 +55,22 @@ class Place(NamedTuple):
 
 
 PLACES = (Place(0, 0, 0), *(Place(player, where, WHAT.get(where, BRIEF)) for player in (0, 1) for where in LOCATIONS))
-"""all that is looked at: of piles, only which cards are there"""
+"""all queries; of piles, only the codes and positions of cards"""
 
 
 class Library(Protocol):
-    """What a core reads: cards by code, scripts by name."""
+    """The data that a core reads: cards by code, scripts by name."""
 
     def card(self, code: int) -> CardData | None: ...
     def script(self, name: str) -> bytes | None: ...
     def first_scripts(self) -> Sequence[tuple[str, bytes]]:
-        """Names and texts of what every duel loads before its cards."""
+        """Names and contents of the scripts that every duel loads before its cards."""
 
     def all_cards(self) -> Iterable[CardData]: ...
 
 
 class CardData(NamedTuple):
-    """A card as cards.cdb tells it."""
+    """The data of a card in cards.cdb."""
 
     code: int
     alias: int
@@ -87,25 +87,25 @@ class CardData(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a core says between two questions, and how the duel stands then."""
+    """The output of a core between two questions, and the state of the duel then."""
 
     over: bool
     messages: bytes
     places: list[bytes]
-    """what there is in each of `PLACES`"""
+    """the results of the queries in `PLACES`"""
 
 
 class Duel(Protocol):
     """One duel inside a core."""
 
     number: int
-    """by which the core knows it"""
+    """the core's identifier of the duel"""
 
     def run(self, response: bytes = b"") -> Told:
-        """Answer, and go on until there is something to choose; then look at all of `PLACES`."""
+        """Send a response and process until there is a choice; then run all queries in `PLACES`."""
 
     def look(self) -> Told:
-        """All of `PLACES` as they are now, and no messages."""
+        """The current results of all queries in `PLACES`, without messages."""
 
     def close(self) -> None: ...
 
@@ -116,20 +116,20 @@ class Core(Protocol):
     version: tuple[int, int]
     library: Library
     log: list[str]
-    """what it complained of, the newest last"""
+    """log messages of the core, newest last"""
 
     def open(self, setup: Setup) -> Duel: ...
     def play(self, tables: Array, which: Array, eyes: Any) -> int:
-        """Answer in many duels as `tables[which]` say, and take in what they tell; `eyes` is an `observing.Eyes`.
+        """Send the answers in `tables[which]` to many duels and read their output; `eyes` is an `observations.Eyes`.
 
-        Of places only what the player who is asked does not know yet. Told is how many ask what is not simple.
+        Only locations that may have changed are queried. Returns the number of non-simple questions.
         """
 
     def close(self) -> None: ...
 
 
 def split_messages(messages: bytes) -> Iterator[bytes]:
-    """One message after another; each begins with the byte that says what it is."""
+    """The messages one by one; the first byte of each is its type."""
     at = 0
     while at < len(messages):
         end = at + 4 + int.from_bytes(messages[at : at + 4], "little")
@@ -138,7 +138,7 @@ def split_messages(messages: bytes) -> Iterator[bytes]:
 
 
 def last_message(messages: bytes) -> bytes:
-    """The newest of them; nothing where there is none."""
+    """The last message; empty if there is none."""
     start, at = 0, 0
     while at < len(messages):
         start = at + 4
@@ -147,5 +147,5 @@ def last_message(messages: bytes) -> bytes:
 
 
 def offers_nothing(message: bytes) -> bool:
-    """A chain prompt without any option, which the core sends at every window."""
+    """Whether this is a chain prompt without options, which the core sends at every window."""
     return message[:1] == CHAIN and message[3] == 0 and message[12:16] == b"\0\0\0\0"

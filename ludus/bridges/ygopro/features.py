@@ -1,4 +1,4 @@
-"""Cards and options as rows of bytes, column by column. Numbers of 16 bits take two columns, the higher first."""
+"""The columns of card and option rows, in bytes. 16-bit numbers take two columns, high byte first."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MESSAGE_IDS = {
     "unselect_card": 9, "option": 10, "place": 11, "sum": 12, "disfield": 13, "announce_attrib": 14,
     "announce_number": 15, "announce_card": 16, "announce_race": 17, "counter": 18, "hand_sign": 19,
 }  # fmt: skip
-"""the last three are ours: who trained elsewhere never met these questions"""
+"""the last three are additions of Ludus; agents trained elsewhere have not seen them"""
 SET, REPOSITION, SPECIAL_SUMMON, SUMMON, SUMMON_DOWN, ATTACK, DIRECT_ATTACK, ACTIVATE, CANCEL = range(1, 10)
 PLAIN_TEXT, MOST_OWN_TEXTS, FIRST_SYSTEM_TEXT, OTHER_TEXT = 1, 14, 16, 255
 SYSTEM_TEXTS = (30, 31, 60, 61, 90, 96, 221, 1068, 1105, 1170, 1171)
 SYSTEM_IDS = {text: FIRST_SYSTEM_TEXT + place for place, text in enumerate(SYSTEM_TEXTS)}
 FIRST_RACE = FIRST_SYSTEM_TEXT + len(SYSTEM_TEXTS)
-"""a Type that is announced stands where texts stand: it has no column of its own"""
+"""an announced monster Type shares the column of texts, since it has none of its own"""
 MOST_NUMBER = 12
 (SPEC, ID_HIGH, ID_LOW, MESSAGE, ACT, FINISH, EFFECT, PHASE, POSITION, NUMBER, PLACE, ATTRIBUTE) = range(12)
 
 
 def printed_row(card: CardData | None, number: int) -> list[int]:
-    """All columns of a card that are the same wherever it lies."""
+    """The columns of a card that do not depend on its location."""
     if card is None:
         return [number >> 8, number & 255, *[0] * (CARD_COLUMNS - 2)]
     attack, defense = max(card.attack, 0), 0 if card.types & LINK else max(card.defense, 0)

@@ -1,4 +1,4 @@
-"""The user's cards.cdb and script folder: what a core reads, and how cards are numbered in observations."""
+"""The user's cards.cdb and script folder, and the numbering of cards in observations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ludus.types import LudusError
 MONSTER, NORMAL, LINK, TOKEN = 0x1, 0x10, 0x4000000, 0x4000
 COLUMNS = ("id", "alias", "setcode", "type", "atk", "def", "level", "race", "attribute")
 FIRST_SCRIPTS = ("constant.lua", "utility.lua")
-"""what the host of a core loads before any card; they load the rest themselves"""
+"""scripts that must be loaded before any card; they load the others themselves"""
 
 
 class Files:
-    """Cards of one .cdb file, or of all in a folder; scripts of a folder and all below it.
+    """Cards from one .cdb file or all in a folder; scripts from a folder and its subfolders.
 
     Without scripts, only Normal Monsters can be played.
     """
@@ -50,7 +50,7 @@ class Files:
 
     @functools.cached_property
     def numbers(self) -> dict[int, int]:
-        """The number of each code in observations: cards that Ludus knows by their row, the others after them."""
+        """The number of each code in observations: the row for cards of Ludus' own duel, others follow."""
         numbers = {code: row for code, row in ROW_OF.items() if code}
         others = sorted(self._cards.keys() - numbers.keys())
         return numbers | {
@@ -61,23 +61,19 @@ class Files:
         return self.names.get(code) or str(code)
 
     def check(self, codes: Iterable[int], whose: str) -> None:
-        """Refuse cards that the core could not play."""
+        """Raise LudusError for cards that the core cannot play."""
         for code in codes:
             card = self._cards.get(code)
             if card is None:
                 raise LudusError(
-                    f"{whose}: card {code} is not in the card database; give a newer cards.cdb, or take it out"
+                    f"{whose}: card {code} is not in the card database; use a newer cards.cdb, or remove the card"
                 )
             if not is_plain(card) and f"c{code}.lua" not in self._scripts:
-                told = (
-                    "the script folder lacks"
-                    if self.has_scripts
-                    else "no script folder was given (scripts=…), which has"
-                )
-                raise LudusError(f"{whose}: {self.name(code)} needs its script, and {told} c{code}.lua")
+                reason = "the script folder lacks it" if self.has_scripts else "no script folder was given (scripts=…)"
+                raise LudusError(f"{whose}: {self.name(code)} needs its script c{code}.lua, but {reason}")
 
     def plays(self, code: int) -> bool:
-        """Whether the core could play this card."""
+        """Whether the core can play this card."""
         try:
             self.check([code], "")
         except LudusError:
@@ -91,7 +87,7 @@ class Files:
                 self.names |= dict(base.execute("select id, name from texts"))
         except sqlite3.Error as error:
             raise LudusError(
-                f"{path} is no card database: {error}; a cards.cdb has the tables datas and texts"
+                f"{path} is not a card database: {error}; a cards.cdb has the tables datas and texts"
             ) from None
         self._cards |= {row[0]: card_of(*row) for row in rows}
 
@@ -99,7 +95,7 @@ class Files:
 def card_of(
     code: int, alias: int, sets: int, types: int, attack: int, defense: int, level: int, race: int, attribute: int
 ) -> CardData:
-    """A card from its row: four sets in one number, scales above the level, arrows for the defense of a Link."""
+    """A card from its row: four sets are packed in one number, scales with the level, a Link's arrows as defense."""
     few = tuple(number for shift in (0, 16, 32, 48) if (number := sets >> shift & 0xFFFF))
     arrows = defense if types & LINK else 0
     return CardData(
@@ -109,20 +105,20 @@ def card_of(
 
 
 def is_plain(card: CardData) -> bool:
-    """A Normal Monster, which has no effects and needs no script."""
+    """Whether this is a Normal Monster, which has no effects and needs no script."""
     return card.types & (MONSTER | NORMAL) == MONSTER | NORMAL
 
 
 def _databases(path: pathlib.Path) -> list[pathlib.Path]:
     found = sorted(path.glob("*.cdb")) if path.is_dir() else [path] if path.is_file() else []
     if not found:
-        raise LudusError(f"there is no card database at {path}; cards=… names a cards.cdb, or a folder of .cdb files")
+        raise LudusError(f"there is no card database at {path}; set cards=… to a cards.cdb or a folder of .cdb files")
     return found
 
 
 def _scripts(path: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Every script by its name; where a name comes twice, the one nearest to the top counts."""
+    """All scripts by name; of two with the same name, the one in the higher folder is used."""
     if not path.is_dir():
-        raise LudusError(f"there is no script folder at {path}; scripts=… names the folder with utility.lua and c….lua")
+        raise LudusError(f"there is no script folder at {path}; set scripts=… to the folder of utility.lua and c….lua")
     found = sorted(path.rglob("*.lua"), key=lambda file: (-len(file.parts), file))
     return {file.name: file for file in found}

@@ -1,7 +1,7 @@
-"""The real core and another engine play the same duel in step, and the first difference between them is told.
+"""The core and another engine play the same duel in lockstep; the first difference between them is reported.
 
-The other engine is asked for three things, in the forms of the golden duels: its question, its state, and to take an
-answer. A recorded duel is such an engine too: `Recording`.
+The other engine implements `Engine`, in the formats of the golden duels. A recorded duel is such an engine too:
+`Recording`.
 """
 
 from __future__ import annotations
@@ -13,65 +13,67 @@ from ludus.bridges.ygopro.core import Cards, Setup
 from ludus.bridges.ygopro.messages import Question
 
 UNORDERED = ("act", "chain", "spsummon")
-"""options whose order only the core knows: it goes by the numbers it gave to effects"""
+"""options whose order is not compared, since it depends on the core's internal effect numbers"""
 TOLD = ("min", "max", "cancel", "finish", "forced", "count", "sum", "mode", "must", "code", "card", "desc")
-"""what besides its options belongs to a question; compared where both tell it"""
+"""facts of a question besides its options; compared if both engines give them"""
 FACE_DOWN = 0xA
 
 
 class Engine(Protocol):
-    """Whoever plays the duel beside the core."""
+    """An engine that plays the duel alongside the core."""
 
     def question(self) -> Question | None:
-        """Who is asked what, with options in the engine's order; None when the duel is over."""
+        """The current question, with options in the engine's order; None when the duel is over."""
 
     def state(self) -> dict[str, Any]:
-        """The position, as GOLDEN writes it: lp, turn, tp, ph, ds, m, s, h, g, b, x, d, dc, ch."""
+        """The position in the format of the golden duels: lp, turn, tp, ph, ds, m, s, h, g, b, x, d, dc, ch."""
 
     def feed(self, results: list[Any]) -> None:
-        """What chance will decide before the next question: ["hand", player, codes], ["coin", player, results], …"""
+        """Random outcomes before the next question: ["hand", player, codes], ["coin", player, results], …"""
 
     def answer(self, chosen: Sequence[int]) -> None:
-        """Choose these options, by their indices; none at all cancels."""
+        """Choose these options by index; an empty choice cancels."""
 
     @property
     def winner(self) -> int | None:
-        """Of a duel that is over: 0, 1, or 2 for nobody."""
+        """The winner of a finished duel: 0, 1, or 2 for a draw."""
 
 
 Choose = Callable[[Question], Sequence[int]]
-"""which options are taken, as indices into the core's question"""
+"""chooses options, as indices into the core's question"""
 
 
 class Difference(NamedTuple):
-    """Where two engines part."""
+    """The first difference between two engines."""
 
     what: str
     """player, message, options, facts, a part of the state, or winner"""
     real: Any
     other: Any
     question: Question | None
-    """of the core"""
+    """the core's question"""
 
 
 class Comparison(NamedTuple):
-    """How far two engines went together."""
+    """The result of comparing two engines."""
 
     decisions: int
-    """in which they agreed"""
+    """number of decisions in which they agreed"""
     difference: Difference | None
-    """the first; None where they agreed to the end"""
+    """the first difference; None if they agreed to the end"""
 
 
 class Real(Engine, Protocol):
-    """The core's side; `dueling.RealDuel` is one."""
+    """The core's side; implemented by `real_duel.RealDuel`."""
 
     @property
     def random(self) -> list[Any]: ...
+    @property
+    def went_on(self) -> bool: ...
 
 
 def compare(real: Any, other: Engine, choose: Choose, most: int = 10_000) -> Comparison:
-    """Play both until they differ or the duel ends; the core leads, and the other is fed what chance decided there."""
+    """Play both until they differ or the duel ends; the other engine gets the core's random outcomes."""
     other.feed(real.random)
     for decisions in range(most):
         question = real.question()
@@ -90,7 +92,7 @@ def compare(real: Any, other: Engine, choose: Choose, most: int = 10_000) -> Com
 
 
 def difference(real: Any, other: Engine) -> Difference | None:
-    """The first thing in which two engines differ at this moment."""
+    """The first difference between the current states of two engines."""
     mine, theirs = real.question(), other.question()
     if mine is None or theirs is None:
         pairs: dict[str, tuple[Any, Any]] = {
@@ -107,6 +109,8 @@ def difference(real: Any, other: Engine) -> Difference | None:
     for what, (ours, their) in pairs.items():
         if ours != their:
             return Difference(what, ours, their, mine)
+    if mine is None and real.went_on:
+        return None
     here, there = real.state(), other.state()
     for part in here:
         if _visible(part, here[part]) != _visible(part, there[part]):
@@ -115,7 +119,7 @@ def difference(real: Any, other: Engine) -> Difference | None:
 
 
 def translate(question: Question, other: Question, chosen: Sequence[int]) -> list[int]:
-    """The same options where they stand in the other engine's list."""
+    """The indices of the same options in the other engine's list."""
     free: dict[str, list[int]] = {}
     for index, option in enumerate(other.options):
         free.setdefault(repr(option), []).append(index)
@@ -123,7 +127,7 @@ def translate(question: Question, other: Question, chosen: Sequence[int]) -> lis
 
 
 def _comparable(question: Question) -> list[Any]:
-    """The options in order, but those that have none sorted."""
+    """The options in order; those without a defined order come first, sorted."""
 
     def is_unordered(option: Any) -> bool:
         return isinstance(option, list) and option[0] in UNORDERED
@@ -133,7 +137,7 @@ def _comparable(question: Question) -> list[Any]:
 
 
 def _visible(part: str, value: Any) -> Any:
-    """What is compared of a part of the state: hands in any order, and nothing of the values of what lies face-down."""
+    """The compared part of a state: hands in any order, and face-down monsters without their values."""
     if part == "h":
         return [sorted(hand) for hand in value]
     if part == "m":
@@ -146,7 +150,7 @@ def _face(monster: list[Any] | None) -> list[Any] | None:
 
 
 class Recording:
-    """A recorded duel, as an engine: it asks what was asked, and whatever is answered it goes on as it did."""
+    """A recorded duel as an engine: it replays the recorded questions, whatever the answers."""
 
     def __init__(self, duel: dict[str, Any]) -> None:
         self._decisions, self._end, self._at = duel["dec"], duel["end"], 0
@@ -163,7 +167,7 @@ class Recording:
         return state
 
     def feed(self, results: list[Any]) -> None:
-        """Chance is recorded too."""
+        """Ignored: random outcomes are part of the recording."""
 
     def answer(self, chosen: Sequence[int]) -> None:
         self._at += 1
@@ -171,7 +175,7 @@ class Recording:
             self.winner = self._end["winner"]
 
     def choose(self, question: Question) -> Sequence[int]:
-        """What was chosen then, by the options' identity."""
+        """The recorded choice, translated to the options of this question."""
         asked = self._decisions[self._at]
         chosen = asked["c"] if isinstance(asked["c"], list) else [asked["c"]]
         beside = self.question()
@@ -180,6 +184,6 @@ class Recording:
 
 
 def setup_of(duel: dict[str, Any]) -> Setup:
-    """How a recorded duel begins; its decks lie as they were, and only hands are shuffled."""
+    """The setup of a recorded duel; its decks are already in order, and only hands are shuffled."""
     first, second = (Cards(tuple(deck["main"]), tuple(deck["extra"])) for deck in duel["decks"])
     return Setup((first, second), (duel["seed"], 0, 0, 0), duel["flags"], duel["lp"], duel["hand"], duel["draw"])

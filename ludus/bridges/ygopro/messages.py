@@ -1,8 +1,8 @@
-"""What the core says, read from its bytes: questions with their options, and the few events that an observation needs.
+"""Reader of the core's messages: questions with their options, and the events that an observation needs.
 
 An option is a list as in the golden duels: `["summon", controller, location, sequence, code]`, `["ep"]`, or for a card
-to pick `[controller, location, sequence, code]`. An effect is known by `[code, number of its text]`. A card below
-another has 128 added to its location, and its number in the pile as a fifth entry.
+to pick `[controller, location, sequence, code]`. An effect is identified by `[code, number of its text]`. An overlay
+(a card below another) has 128 added to its location, and its index in the pile as a fifth entry.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ KNOWN = frozenset((
     80, 81, 83, *range(90, 98), 100, 101, 102, *range(110, 115), *range(120, 124), *range(130, 134), *range(140, 144),
     *range(160, 166), 170, 180, 190,
 ))  # fmt: skip
-"""every message that version 11 has"""
+"""all messages of version 11"""
 NAMES = {
     10: "battlecmd", 11: "idlecmd", 12: "effectyn", 13: "yesno", 14: "option", 15: "card", 16: "chain", 18: "place",
     19: "position", 20: "tribute", 21: "sort_chain", 22: "counter", 23: "sum", 24: "disfield", 25: "sort_card",
     26: "unselect_card", 132: "hand_sign", 140: "announce_race", 141: "announce_attrib", 142: "announce_card",
     143: "announce_number",
 }  # fmt: skip
-"""every question"""
+"""all questions"""
 IDLE_GROUPS = ("summon", "spsummon", "repos", "mset", "sset", "act")
 
 CARD, CARD_SHORT, CARD_DIRECT = struct.Struct("<IBBI"), struct.Struct("<IBBB"), struct.Struct("<IBBBB")
@@ -39,23 +39,23 @@ SORTED, PLACED, CODE, TEXT = struct.Struct("<IBII"), struct.Struct("<BBII"), str
 
 
 class Question(NamedTuple):
-    """What somebody is to choose from."""
+    """A decision that a player has to make."""
 
     player: int
     message: str
     options: list[Any]
     facts: dict[str, Any]
-    """how many may be chosen and the like, by the names of the golden duels"""
+    """other data of the question, such as minimum and maximum, with the names of the golden duels"""
 
 
 class Reader:
-    """A message, read from its beginning."""
+    """Reads a message from its beginning."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 1
 
     def numbers(self, form: str) -> tuple[int, ...]:
-        """The next numbers, by the letters of `struct`."""
+        """The next numbers, in a format of `struct`."""
         values = struct.unpack_from("<" + form, self._data, self._at)
         self._at += struct.calcsize("<" + form)
         return values
@@ -64,31 +64,31 @@ class Reader:
         return self.numbers(form)[0]
 
     def rows(self, row: struct.Struct, count: str = "I") -> list[tuple[int, ...]]:
-        """How many there are, and then as many rows."""
+        """A count, followed by that many rows."""
         length = self.number(count) * row.size
         start, self._at = self._at, self._at + length
         return list(row.iter_unpack(self._data[start : self._at]))
 
 
 def read_question(message: bytes) -> Question | None:
-    """The question that a message asks, or None where it only tells something."""
+    """The question in a message, or None if the message is not a question."""
     read = QUESTIONS.get(message[0])
     return read(Reader(message)) if read else None
 
 
 def text(description: int) -> list[int]:
-    """The card an effect's text belongs to (0 for the texts of the system) and its number there."""
+    """The code of the card that a text belongs to (0 for system texts), and the number of the text."""
     return [description >> 20, description & 0xFFFFF]
 
 
 def placed(code: int, controller: int, location: int, sequence: int, position: int) -> list[int]:
-    """A card where it lies; for one below another, `position` is its number in the pile."""
+    """A card with its location; for an overlay, `position` is its index in the pile."""
     card = [controller, location, sequence, code]
     return [*card, position] if location & OVERLAY else card
 
 
 def read_winner(message: bytes) -> tuple[int, int]:
-    """Who won (2 is nobody) and why: 1 without life points, 2 without cards to draw."""
+    """The winner (2 for a draw) and the reason: 1 no life points, 2 no cards to draw."""
     return message[1], message[2]
 
 
@@ -97,7 +97,7 @@ def read_phase(message: bytes) -> int:
 
 
 def read_random(message: bytes) -> list[Any] | None:
-    """What chance decided, as the golden duels write it: a shuffled hand, coins, dice, cards picked at random."""
+    """A random outcome in the format of the golden duels: a shuffled hand, coins, dice, cards picked at random."""
     reader = Reader(message)
     if message[0] == SHUFFLE_HAND:
         return ["hand", reader.number("B"), [code for (code,) in reader.rows(CODE)]]
@@ -111,7 +111,7 @@ def read_random(message: bytes) -> list[Any] | None:
 
 
 def read_confirmed(message: bytes) -> list[tuple[int, list[int]]]:
-    """To whom which cards were shown."""
+    """Pairs of a player and a card that was shown to them."""
     reader = Reader(message)
     player = reader.number("B")
     return [(player, _card(*row)) for row in reader.rows(CARD)]
@@ -210,7 +210,7 @@ def _place(message: str) -> Callable[[Reader], Question]:
 
 
 def _zones(player: int) -> list[list[int]]:
-    """The zones by the bits of the mask: eight for monsters, of which the last is none, eight for spells."""
+    """The zones by bits of the mask: eight monster zones, of which the last is unused, and eight spell zones."""
     return [[who, where, 99 if (where, zone) == (MZONE, 7) else zone]
             for who in (player, 1 - player) for where in (MZONE, SZONE) for zone in range(8)]  # fmt: skip
 
@@ -247,7 +247,7 @@ def _announce_number(read: Reader) -> Question:
 
 
 def _announce_card(read: Reader) -> Question:
-    """Without options: which cards fit the condition, only somebody who knows all cards can say."""
+    """The question without options; `real_duel.complete` adds the cards that match the condition."""
     player = read.number("B")
     return Question(player, "announce_card", [], {"condition": [row[0] for row in read.rows(TEXT, "B")]})
 
@@ -257,7 +257,7 @@ def _hand_sign(read: Reader) -> Question:
 
 
 def _retry(read: Reader) -> Question:
-    raise LudusError("the core refused an answer that it had offered itself; it may be of another version than 11.0")
+    raise LudusError("the core rejected an answer that it had offered itself; its version may differ from 11.0")
 
 
 QUESTIONS: dict[int, Callable[[Reader], Question]] = {

@@ -1,4 +1,4 @@
-"""The real core in this process: the user's own libocgcore, through its C interface."""
+"""The core in this process: the user's libocgcore, called through its C interface."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from ludus.bridges.ygopro.compiled_driver import CALLED, SCRATCH, Scratch, drive
+from ludus.bridges.ygopro.compiled_driver import PASS as PASSING
 from ludus.bridges.ygopro.core import (
     DECK,
     EXTRA,
@@ -36,9 +38,7 @@ from ludus.bridges.ygopro.core import (
     last_message,
     offers_nothing,
 )
-from ludus.bridges.ygopro.driving import CALLED, SCRATCH, Scratch, drive
-from ludus.bridges.ygopro.driving import PASS as PASSING
-from ludus.bridges.ygopro.observing import Eyes
+from ludus.bridges.ygopro.observations import Eyes
 from ludus.types import Array, LudusError
 
 ENDED, AWAITING = 0, 1
@@ -97,7 +97,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "OCG_DuelQueryLocation": (c_void_p, [c_void_p, POINTER(c_uint32), POINTER(OCGQueryInfo)]),
     "OCG_DuelQueryField": (c_void_p, [c_void_p, POINTER(c_uint32)]),
 }
-"""what they return and take, in version 11 (before it, structures were handed over by value)"""
+"""result and argument types in version 11 (earlier versions passed structures by value)"""
 QUERIES = [None if place.location == 0 else OCGQueryInfo(place.what, place.player, place.location) for place in PLACES]
 
 
@@ -116,11 +116,11 @@ class NativeCore:
         words[PASSING] = -1
         self.scratch = Scratch(words.ctypes.data, words)
         self.has_effects = False
-        """some card has a script"""
+        """whether any script was loaded"""
         self._callbacks = (CardReader(self._give_card), ScriptReader(self._give_script), LogHandler(self._hear))
 
     def open(self, setup: Setup) -> NativeDuel:
-        """A new duel; its cards and scripts are asked for as the core wants them."""
+        """Open a new duel; the core requests cards and scripts through callbacks."""
         card_reader, script_reader, log_handler = self._callbacks
         player = OCGPlayer(setup.points, setup.opening, setup.draws)
         options = OCGDuelOptions(
@@ -130,23 +130,23 @@ class NativeCore:
         duel = c_void_p()
         status = self.functions.OCG_CreateDuel(byref(duel), byref(options))
         if status != 0 or not duel.value:
-            raise LudusError(f"the core does not open a duel: OCG_CreateDuel says {status}")
+            raise LudusError(f"the core cannot open a duel: OCG_CreateDuel returned {status}")
         self._fill(duel, setup)
         return NativeDuel(self, duel)
 
     def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
-        """Answer in these duels, and take in what they tell; how many ask what is not simple."""
+        """Send the answers of these duels and read their output; returns the number of non-simple questions."""
         return drive(tables, which, self.called, eyes.all_seeing, self.has_effects, self.scratch, eyes.printed)
 
     def close(self) -> None:
-        """Nothing is held but the library itself."""
+        """Nothing to release; the library stays loaded."""
 
     def _fill(self, duel: c_void_p, setup: Setup) -> None:
         for name, text in self.library.first_scripts():
             self.has_effects = True
             if not self.functions.OCG_LoadScript(duel, text, len(text), name.encode()):
                 raise LudusError(
-                    f"the core cannot load {name}: {'; '.join(self.log[-3:])}; it may be of another version"
+                    f"the core cannot load {name}: {'; '.join(self.log[-3:])}; the script may be of another version"
                 )
         for player, (main, extra) in enumerate(setup.decks):
             for where, codes in ((DECK, main), (EXTRA, extra)):
@@ -156,7 +156,7 @@ class NativeCore:
         self.functions.OCG_StartDuel(duel)
 
     def _give_card(self, _: Any, code: int, data: Any) -> None:
-        """The core copies what it is given, but the sets behind their pointer must live until then."""
+        """Callback for card data. The core copies it, but the array of sets must stay alive until then."""
         if code not in self._kept:
             card = self.library.card(code)
             if card is None:
@@ -182,7 +182,7 @@ class NativeDuel:
         self._functions, self._duel, self._length = core.functions, duel, c_uint32()
         self.number = duel.value or 0
         self._core = core
-        """its callbacks must live as long as the duel"""
+        """keeps the callbacks alive as long as the duel"""
 
     def run(self, response: bytes = b"") -> Told:
         over, told = self._proceed(response)
@@ -192,7 +192,7 @@ class NativeDuel:
         return Told(False, b"", self._look())
 
     def _proceed(self, response: bytes) -> tuple[bool, bytes]:
-        """Go on until there is something to choose: whether it is over, and all messages."""
+        """Process until there is a choice; returns whether the duel is over, and all messages."""
         functions, duel, heard = self._functions, self._duel, list[bytes]()
         if response:
             functions.OCG_DuelSetResponse(duel, response, len(response))
@@ -220,17 +220,17 @@ class NativeDuel:
 
 
 def load(path: pathlib.Path) -> Any:
-    """The functions of the library, or a sentence that says what is wrong with it."""
+    """Load the functions of the library; raises LudusError if it is not a usable core."""
     if not path.is_file():
-        raise LudusError(f"there is no core at {path}; core=… names your own libocgcore.so (.dll, .dylib)")
+        raise LudusError(f"there is no core at {path}; set core=… to your libocgcore.so (.dll, .dylib)")
     try:
         functions = ctypes.CDLL(str(path.resolve()))
     except OSError as error:
         raise LudusError(f"{path} cannot be loaded as a library: {error}") from None
     missing = [name for name in FUNCTIONS if not hasattr(functions, name)]
     if missing:
-        old = " (it is of the older kind, with create_duel)" if hasattr(functions, "create_duel") else ""
-        raise LudusError(f"{path} is no core with the OCG interface{old}: it lacks {', '.join(missing)}")
+        old = " (it is an older core, with create_duel)" if hasattr(functions, "create_duel") else ""
+        raise LudusError(f"{path} is not a core with the OCG interface{old}: it lacks {', '.join(missing)}")
     for name, (result, arguments) in FUNCTIONS.items():
         function = getattr(functions, name)
         function.restype, function.argtypes = result, arguments
@@ -242,6 +242,6 @@ def _version(functions: Any, path: str | pathlib.Path) -> tuple[int, int]:
     functions.OCG_GetVersion(byref(major), byref(minor))
     if major.value != MAJOR:
         found = f"{major.value}.{minor.value}"
-        raise LudusError(f"{path} speaks version {found} of the OCG interface, and Ludus speaks {MAJOR}; "
-                         f"build or fetch edo9300's ygopro-core of version {MAJOR}")  # fmt: skip
+        raise LudusError(f"{path} has version {found} of the OCG interface, but Ludus supports {MAJOR}; "
+                         f"build or download edo9300's ygopro-core of version {MAJOR}")  # fmt: skip
     return major.value, minor.value

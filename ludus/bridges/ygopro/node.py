@@ -1,4 +1,4 @@
-"""The real core in another process: npm's ocgcore-wasm, run by Node through `core.mjs`."""
+"""The core in another process: npm's ocgcore-wasm, run by Node through `core.mjs`."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ludus.bridges.ygopro import looking
+from ludus.bridges.ygopro import stale_zones
 from ludus.bridges.ygopro.core import MAJOR, PLACES, CardData, Library, Setup, Told
-from ludus.bridges.ygopro.observing import Eyes
+from ludus.bridges.ygopro.duel_record import MOST_ANSWER
+from ludus.bridges.ygopro.observations import Eyes
 from ludus.bridges.ygopro.steps import write_answers
-from ludus.bridges.ygopro.table import MOST_ANSWER
 from ludus.types import Array, LudusError
 
 PACKAGE, VERSION = "ocgcore-wasm", "0.1.2"
 FOLDER = "LUDUS_OCGCORE_WASM"
-"""the environment variable that names the folder where the package was installed"""
+"""environment variable for the folder in which the package is installed"""
 DRIVER = pathlib.Path(__file__).with_name("core.mjs")
 HELLO, OPEN, RUN, CLOSE = range(4)
 DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART = range(6)
 AS_TOLD, ALL_OPEN, WHOLE = range(3)
-"""how much RUN tells of places"""
+"""modes of RUN: only what the player may see, also hidden cards, or all queries"""
 LOOK_ONLY = 0xFFFF
-"""the length of an answer that is none"""
+"""length that marks a request without an answer"""
 FIRST_SCRIPTS = 2
-"""the part of OPEN after those of the two players"""
+"""type of the parts of OPEN with scripts; 0 and 1 are the decks of the players"""
 NUMBERS = struct.Struct("<IIIIIQiiIII")
 LOG_LENGTH = 50
 ALL_PLACES = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
 HEAD, ANSWER = struct.Struct("<IB"), struct.Struct("<IH")
-"""before every frame, and before every answer in one"""
+"""header of a frame, and header of each answer in it"""
 PIPE_SIZE = 1 << 18
-"""room for what all duels tell in one go"""
+"""buffer size in bytes, for the output of all duels in one step"""
 
 
 class NodeCore:
@@ -50,16 +50,16 @@ class NodeCore:
         command = [_node(), "--no-warnings", str(DRIVER), str(where)]
         self.process = subprocess.Popen(command, PIPE_SIZE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._frame = np.zeros(0, np.uint8)
-        """where the answers of all duels are written"""
-        major, minor = struct.unpack("<ii", self.ask(HELLO, looking.as_bytes(), ALL_PLACES))
+        """buffer for the answers of all duels"""
+        major, minor = struct.unpack("<ii", self.ask(HELLO, stale_zones.as_bytes(), ALL_PLACES))
         self.version = (major, minor)
         if major != MAJOR:
             self.close()
-            raise LudusError(f"{PACKAGE} in {where} speaks version {major}.{minor} of the OCG interface, not {MAJOR}; "
+            raise LudusError(f"{PACKAGE} in {where} has version {major}.{minor} of the OCG interface, not {MAJOR}; "
                              f"npm install {PACKAGE}@{VERSION}")  # fmt: skip
 
     def open(self, setup: Setup) -> NodeDuel:
-        """A new duel; its cards and scripts are asked for as the core wants them."""
+        """Open a new duel; the core requests cards and scripts when it needs them."""
         parts = [struct.pack("<4QQ3I", *setup.seed, setup.flags, setup.points, setup.opening, setup.draws)]
         for name, text in self.library.first_scripts():
             parts.append(_part(FIRST_SCRIPTS, name.encode() + b"\0" + text))
@@ -68,12 +68,12 @@ class NodeCore:
         return NodeDuel(self, int.from_bytes(self.ask(OPEN, *parts), "little"))
 
     def ask(self, kind: int, *parts: bytes) -> bytes:
-        """Send a frame, and return all that is answered."""
+        """Send a frame and return the complete reply."""
         self._send(bytes([kind]), *parts)
         return b"".join(self._answered())
 
     def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
-        """Answer in these duels, and take in what they tell; how many ask what is not simple."""
+        """Send the answers of these duels and read their output; returns the number of non-simple questions."""
         most = HEAD.size + 1 + len(which) * (ANSWER.size + MOST_ANSWER)
         if len(self._frame) < most:
             self._frame = np.zeros(most, np.uint8)
@@ -88,7 +88,7 @@ class NodeCore:
         return intricate
 
     def _answered(self) -> Iterator[bytes]:
-        """Serve what the core wants, and hand over what it answers."""
+        """Yield the parts of the reply; requests of the core for cards and scripts are served meanwhile."""
         kind = PART
         while kind != DONE:
             kind, answer = self._receive()
@@ -104,7 +104,7 @@ class NodeCore:
                 self._send(self.library.script(answer.decode()) or b"")
 
     def close(self) -> None:
-        """Let the process end."""
+        """End the process."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 with contextlib.suppress(OSError):
@@ -165,17 +165,17 @@ class NodeDuel:
 
 
 def find_package(folder: str | os.PathLike[str] | None = None) -> pathlib.Path:
-    """The folder that holds node_modules/ocgcore-wasm, or a sentence that tells what is missing."""
+    """The folder that contains node_modules/ocgcore-wasm; raises LudusError if it is missing."""
     if not shutil.which("node"):
         raise LudusError("the core in WebAssembly needs Node 20 or newer; install node and npm")
     where = pathlib.Path(folder or os.environ.get(FOLDER) or ".npm")
     manifest = where / "node_modules" / PACKAGE / "package.json"
     install = f"npm install --prefix {where} {PACKAGE}@{VERSION}"
     if not manifest.is_file():
-        raise LudusError(f"npm's {PACKAGE} is not in {where} ({FOLDER} names another folder): {install}")
+        raise LudusError(f"npm's {PACKAGE} is not in {where} (set {FOLDER} for another folder): {install}")
     found = json.loads(manifest.read_text())["version"]
     if found != VERSION:
-        raise LudusError(f"{PACKAGE} {found} is in {where}, and the bridge is written for {VERSION}: {install}")
+        raise LudusError(f"{where} has {PACKAGE} {found}, but the bridge needs {VERSION}: {install}")
     return where.resolve()
 
 
@@ -186,7 +186,7 @@ def _node() -> str:
 
 
 def pack_card(card: CardData | None) -> bytes:
-    """A card as core.mjs takes it: numbers, then its sets and a zero; nothing where there is no such card."""
+    """A card in the format of core.mjs: numbers, then its sets and a zero; empty for an unknown card."""
     if card is None:
         return b""
     return NUMBERS.pack(*card[:11]) + struct.pack(f"<{len(card.sets) + 1}H", *card.sets, 0)

@@ -1,9 +1,8 @@
-"""Duels in a real core as a pool: `duel@ygopro(core=…, cards=…)` opens wherever the name of a game is accepted."""
+"""Duels in the YGOPro core as a pool: `duel@ygopro(core=…, cards=…)` works wherever a game's name is accepted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,25 +13,25 @@ from ludus.bridges.ygopro import settings as setting
 from ludus.bridges.ygopro.answers import response
 from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Core, Setup
-from ludus.bridges.ygopro.dueling import AUTOMATIC, Standing, complete
+from ludus.bridges.ygopro.duel_record import MOST_ANSWER, MOST_BYTES, NOBODY_YET, new_tables
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.messages import Question, read_question
-from ludus.bridges.ygopro.observing import OBSERVATION, Eyes
-from ludus.bridges.ygopro.replaying import Keeper
+from ludus.bridges.ygopro.observations import OBSERVATION, Eyes
+from ludus.bridges.ygopro.real_duel import AUTOMATIC, Standing, complete
+from ludus.bridges.ygopro.replays import Keeper
 from ludus.bridges.ygopro.settings import NAME, RANDOM, Decks, Settings
 from ludus.bridges.ygopro.steps import are_legal, direct, take
-from ludus.bridges.ygopro.table import MOST_ANSWER, MOST_BYTES, NOBODY_YET, new_tables
-from ludus.bridges.ygopro.telling import describe
+from ludus.bridges.ygopro.text import describe
 from ludus.games import load, split_name
 from ludus.types import Array, Discrete, LudusError, Spec
 
 OURS = "duel"
 ALLOWED = np.tri(MOST_OPTIONS + 1, MOST_OPTIONS, -1, bool)
-"""the mask of so many options"""
+"""[number of options] the mask"""
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> RealPool:
-    """A pool of real duels; `name` is what follows `duel@ygopro`: nothing, or settings in brackets."""
+    """A pool of duels in the core; `name` is the part after `duel@ygopro`: empty, or settings in brackets."""
     given = split_name(f"duel{name}")[1]
     settings = setting.read(given)
     check_rows(rows)
@@ -54,19 +53,16 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
 
 
 class RealPool(ForeignPool):
-    """The same decisions and the same observation as in our own duel: whoever learned that plays here too."""
+    """A pool with the same actions and observations as Ludus' own duel, so that its agents can play here too."""
 
-    @property
-    def rules(self) -> ModuleType:
-        """Those of our own duel, which say how networks read it."""
-        return load(OURS).rules
+    can_draw = False
 
     @property
     def fingerprint(self) -> str:
         return load(OURS).fingerprint
 
     def check(self, actions: Any) -> Array:
-        """The same as in every pool, in one go where all is well."""
+        """As in every pool, with a fast compiled check for the usual case."""
         sheet = self._sheet
         is_plain = isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == self._lines.shape
         if is_plain and are_legal(actions, sheet.idle, sheet.mask):
@@ -75,30 +71,30 @@ class RealPool(ForeignPool):
 
 
 class Options:
-    """Actions have no names of their own: they are places on the page that `describe` shows."""
+    """Actions have no names of their own: they are positions on the page that `describe` shows."""
 
     def name(self, action: Any) -> str:
         return str(int(action))
 
 
 class Row:
-    """One duel, and who sits where in it."""
+    """One duel and its seats."""
 
     def __init__(self, core: Core, decks: Sequence[Decks], settings: Settings, random: np.random.Generator) -> None:
         first = int(random.integers(2)) if settings.starts == RANDOM else int(settings.starts)
         self.seats = (first, 1 - first)
-        """the seats of the core's players, of whom 0 moves first"""
+        """the seats of the core's players 0 and 1; player 0 moves first"""
         both = [_shuffled(decks[seat], random) for seat in self.seats]
-        key = int(random.integers(2**32))  # as much as a replay can hold
+        key = int(random.integers(2**32))  # replays store 32-bit seeds
         rules = {"points": settings.points, "opening": settings.opening, "draws": settings.draws}
         self.setup = Setup((both[0], both[1]), (key, 0, 0, 0), **rules)
         self.duel = core.open(self.setup)
         self.answers: list[bytes] = []
-        """all that was answered, as the core was given it, where replays are kept"""
+        """all responses to the core in bytes, if replays are saved"""
 
 
 class RealGames:
-    """Rows of duels behind one sheet."""
+    """Duels that write into one sheet."""
 
     one_seed = False
 
@@ -116,11 +112,11 @@ class RealGames:
         self._keeper = keeper
         self._rows: list[Row | None] = [None] * len(sheet.status)
         self._choices: dict[int, Choice] = {}
-        """by row, what is left of a question that takes more than one pick, or more than one page"""
+        """by row, the unfinished decision of a question with more than one pick or page"""
         self._random = [np.random.default_rng(0) for _ in self._rows]
         self._all = np.arange(len(self._rows))
         self._waiting, self._ended = (np.zeros(len(self._rows), bool) for _ in range(2))
-        """which rows have more to pick before the core is told, and which have ended"""
+        """[rows] whether more picks are needed before the answer, and whether the duel has ended"""
         sheet.masked = True
 
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
@@ -142,14 +138,14 @@ class RealGames:
             self._finish()
 
     def text(self, number: int) -> str:
-        """The position in words, with the options."""
+        """The position as text, with the options."""
         row, table = self._row(number), self._tables[number]
         standing = Standing(int(table["turn"]), int(table["phase"]), row.duel.look().places)
         choice = self._choices.get(number) or (Choice(self._question(number)) if table["kind"] else None)
         return describe(standing, self._library, int(table["player"]), row.seats, choice)
 
     def render(self, number: int) -> NoReturn:
-        raise LudusError(f"{NAME} has no picture; ludus play tells the duel in words")
+        raise LudusError(f"{NAME} has no pictures; ludus play shows the duel as text")
 
     def close(self) -> None:
         for row in self._rows:
@@ -177,7 +173,7 @@ class RealGames:
         self._sheet.begin(number)
 
     def _pick(self, number: int, action: int) -> bool:
-        """Take an option of a question that is not simple; whether it is answered now."""
+        """Choose an option of a non-simple question; returns whether the question is answered."""
         choice = self._choices[number].take(action)
         answered = self._decide(number, choice)
         if answered:
@@ -185,7 +181,7 @@ class RealGames:
         return answered
 
     def _decide(self, number: int, choice: Choice) -> bool:
-        """Answer where nothing is left to pick, else keep what is left; whether it is answered."""
+        """Answer if the choice is complete, else store it; returns whether the question is answered."""
         chosen = choice.answer
         if chosen is None:
             self._choices[number] = choice
@@ -196,12 +192,12 @@ class RealGames:
 
     def _give(self, number: int, answer: bytes) -> None:
         if len(answer) > MOST_ANSWER:
-            raise LudusError(f"an answer of {len(answer)} bytes is too long; {MOST_ANSWER} are the most")
+            raise LudusError(f"an answer of {len(answer)} bytes is too long; the maximum is {MOST_ANSWER}")
         self._tables["answer"][number, : len(answer)] = np.frombuffer(answer, np.uint8)
         self._tables["answer_size"][number] = len(answer)
 
     def _run(self, which: Array) -> None:
-        """Give the answers of these rows, and go on to where somebody has something to choose in every duel."""
+        """Send the answers of these rows and process until every duel has a choice or has ended."""
         while len(which):
             if self._keeper:
                 self._remember(which)
@@ -211,13 +207,13 @@ class RealGames:
             which = np.array([number for number in intricate.tolist() if self._ask(number)], np.int64)
 
     def _remember(self, which: Array) -> None:
-        """Keep the answers for a replay."""
+        """Store the answers for a replay."""
         for number in which.tolist():
             answer = self._tables["answer"][number, : self._tables["answer_size"][number]].tobytes()
             self._row(number).answers += [answer] if answer else []
 
     def _ask(self, number: int) -> bool:
-        """Begin to ask a question that is not simple; whether it is answered because there is nothing to ask."""
+        """Start a non-simple question; returns whether it is already answered because there is no choice."""
         question = self._question(number)
         if question.message in AUTOMATIC:
             self._give(number, response(question, ()))
@@ -228,14 +224,14 @@ class RealGames:
         table = self._tables[number]
         length = int(table["question_length"])
         if length > MOST_BYTES:
-            raise LudusError(f"the core asks a question of {length} bytes; {MOST_BYTES} are the most")
+            raise LudusError(f"the core sent a question of {length} bytes; the maximum is {MOST_BYTES}")
         question = read_question(table["question"][:length].tobytes()) if table["kind"] else None
         if question is None:
-            raise LudusError("the core asks something that version 11 does not have; is it newer?")
+            raise LudusError("the core sent a question that version 11 does not have; it may be a newer version")
         return complete(question, self._library, self._row(number).setup.codes)
 
     def _show(self) -> int:
-        """Write the page; how many duels have ended."""
+        """Write the step; returns the number of ended duels."""
         sheet, tables = self._sheet, self._tables
         self._eyes.write(tables, sheet.observation)
         count = direct(tables, self._settings.steps, sheet.mask, sheet.seat, self._ended)
@@ -244,7 +240,7 @@ class RealGames:
         return count
 
     def _write_page(self, number: int, choice: Choice) -> int:
-        """The options on the page of a question that is not simple; how many they are."""
+        """Write the options on the page of a non-simple question; returns their number."""
         page, options = self._sheet.observation["actions_"][number], self._tables[number]["options"]
         for action, index in enumerate(choice.shown):
             page[action] = 0
@@ -259,7 +255,7 @@ class RealGames:
         return len(choice.shown)
 
     def _finish(self) -> None:
-        """Close the page of duels that are over, or too long."""
+        """Mark the last step of duels that are over or truncated."""
         for number in np.flatnonzero(self._ended).tolist():
             row, over = self._row(number), bool(self._tables["over"][number])
             if over:
@@ -284,7 +280,7 @@ def _shuffled(decks: Decks, random: np.random.Generator) -> Cards:
 
 
 def _quick(winner: int, turn: int) -> float:
-    """A victory counts double for every turn of one's own that it comes earlier; the second player has had one less."""
+    """The reward of a win: doubled for each earlier own turn; the second player has had one turn less."""
     early = turn if winner == 0 else turn + 2
     for limit, worth in ((1, 16.0), (3, 8.0), (5, 4.0), (7, 2.0)):
         if early <= limit:

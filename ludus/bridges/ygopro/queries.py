@@ -1,4 +1,4 @@
-"""What the core tells of places and of the field, read from its bytes."""
+"""Reader of the core's query results for locations and the field."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ CODE, POSITION, TYPE, LEVEL, RANK, ATTRIBUTE, RACE, ATTACK, DEFENSE = (
 )
 EQUIP, OVERLAYS, COUNTERS, OWNER, STATUS, PUBLIC, LINK = 0x4000, 0x10000, 0x20000, 0x40000, 0x80000, 0x100000, 0x800000
 LAST = 0x80
-"""the highest byte of the flag that ends a card"""
+"""the highest byte of the flag that marks the end of a card"""
 BRIEF = CODE | POSITION
-"""enough for cards of which nothing changes"""
+"""enough for cards whose values do not change"""
 VALUES = BRIEF | TYPE | LEVEL | RANK | ATTRIBUTE | RACE | ATTACK | DEFENSE | PUBLIC | LINK
 FULL = VALUES | EQUIP | OVERLAYS | COUNTERS | OWNER | STATUS
 NEGATED = 0x1 | 0x4000000
-"""the status of a card that is disabled or forbidden"""
+"""status bits of a disabled or forbidden card"""
 HEAD = struct.Struct("<HI")
 BRIEF_CARD = np.dtype([("", "V6"), ("code", "<u4"), ("", "V6"), ("position", "<u4"), ("", "V6")])
-"""a card of which only these two are asked"""
+"""layout of a card in a BRIEF query"""
 
 
 class Seen(NamedTuple):
-    """A card as the core tells it; zeros where it was not asked."""
+    """A card in a query result; fields that were not queried are 0."""
 
     code: int
     position: int
     types: int
     level: int
-    """of any kind: level, rank or link rating"""
+    """level, rank or link rating"""
     attribute: int
     race: int
     attack: int
@@ -56,7 +56,7 @@ class Seen(NamedTuple):
 
 
 class ChainLink(NamedTuple):
-    """A link of the chain, where it was activated."""
+    """A link of the chain, with the location of its activation."""
 
     controller: int
     location: int
@@ -74,7 +74,7 @@ class Field(NamedTuple):
 
 @functools.lru_cache(4096)
 def read_cards(told: bytes) -> tuple[Seen | None, ...]:
-    """The cards of one place; None for an empty zone. Most places do not change from question to question."""
+    """The cards of one location; None for an empty zone. Cached, since most locations rarely change."""
     cards, at, end = list[Seen | None](), 4, len(told)
     while at < end:
         start = at
@@ -86,7 +86,7 @@ def read_cards(told: bytes) -> tuple[Seen | None, ...]:
 
 
 def read_pile(told: bytes) -> tuple[Array, Array]:
-    """Codes and positions of the cards of a place that was asked for BRIEF."""
+    """Codes and positions of cards from a BRIEF query of a location."""
     cards = np.frombuffer(told, BRIEF_CARD, offset=4)
     return cards["code"], cards["position"]
 
@@ -119,13 +119,13 @@ def _equipped(told: bytes) -> tuple[int, int, int] | None:
 
 
 def _words(told: bytes) -> tuple[int, ...]:
-    """As many numbers as the first of them says."""
+    """A count, followed by that many numbers."""
     return struct.unpack_from(f"<{int.from_bytes(told[:4], 'little')}I", told, 4) if told else ()
 
 
 @functools.lru_cache(256)
 def read_field(told: bytes) -> Field:
-    """The field as a whole."""
+    """The result of a field query."""
     at, points = 4, list[int]()
     for _ in range(2):
         points.append(struct.unpack_from("<i", told, at)[0])

@@ -1,4 +1,4 @@
-"""What may stand in the name, `duel@ygopro(core=…, cards=…, scripts=…, deck1=…)`, and where else it is looked for."""
+"""The settings of `duel@ygopro(core=…, cards=…, scripts=…, deck1=…)`, from the name or the environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ludus.types import LudusError
 NAME = "duel@ygopro"
 WASM = "wasm"
 ELSEWHERE = {"core": "LUDUS_OCGCORE", "cards": "LUDUS_CARDS_CDB", "scripts": "LUDUS_CARD_SCRIPTS"}
-"""environment variables for what is the same in all duels of a machine"""
+"""environment variables for settings that are the same for all duels on a machine"""
 WHAT = {
     "core": "your libocgcore (version 11), or wasm for npm's ocgcore-wasm",
     "cards": "your cards.cdb, or a folder of .cdb files",
@@ -32,35 +32,35 @@ RANDOM, ANY = "random", "any"
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """How duels are played."""
+    """The settings of duels."""
 
     core: str = ""
-    """the user's libocgcore, or `wasm`"""
+    """path of the user's libocgcore, or `wasm`"""
     cards: str = ""
-    """cards.cdb, or a folder of such files"""
+    """path of cards.cdb, or of a folder of .cdb files"""
     scripts: str = ""
-    """the folder of card scripts; Normal Monsters need none"""
+    """folder of card scripts; Normal Monsters need none"""
     deck1: str = "yugi"
-    """of seat 0: a deck that comes along, a .ydk file, a folder of them, `any` that comes along, or a `random` one"""
+    """deck of seat 0: a bundled deck, a .ydk file, a folder of them, `any` bundled deck, or a `random` one"""
     deck2: str = "kaiba"
-    """of seat 1"""
+    """deck of seat 1"""
     starts: str = RANDOM
     """the seat that moves first: 0, 1 or random"""
     points: int = 8000
     opening: int = 5
     draws: int = 1
     steps: int = 2000
-    """decisions after which a duel is cut off"""
+    """decisions after which a duel is truncated"""
     oppo_info: int = 0
-    """1 shows hidden cards too, and in `mask_` which they are"""
+    """1 to show hidden cards too, marked in `mask_`"""
     greedy: int = 0
-    """1 rewards quick victories more"""
+    """1 to reward quick wins more"""
     keep: str = ""
-    """a folder that a .yrp replay of every duel is written to"""
+    """folder for a .yrp replay of every duel; empty for none"""
 
 
 def read(given: Mapping[str, str]) -> Settings:
-    """Settings from the name, and from the environment what it leaves out."""
+    """Settings from the name; missing ones come from the environment."""
     fields = {field.name: field for field in dataclasses.fields(Settings)}
     values: dict[str, str | int] = {name: os.environ[key] for name, key in ELSEWHERE.items() if os.environ.get(key)}
     for key, text in given.items():
@@ -69,12 +69,12 @@ def read(given: Mapping[str, str]) -> Settings:
         values[key] = _number(key, text) if isinstance(fields[key].default, int) else text
     settings = Settings(**values)  # type: ignore[arg-type]
     if settings.starts not in ("0", "1", RANDOM):
-        raise LudusError(f"starts={settings.starts} will not do: it is the seat that moves first, 0, 1 or random")
+        raise LudusError(f"starts={settings.starts} is not allowed; it is the seat that moves first: 0, 1 or random")
     return settings
 
 
 def open_core(settings: Settings) -> tuple[Core, Files]:
-    """The core and the cards, or a sentence that names what is missing."""
+    """Open the core and the cards; raises LudusError if one is missing."""
     for name in ("core", "cards"):
         if not getattr(settings, name):
             raise LudusError(f"{NAME} needs {WHAT[name]}: write {NAME}({name}=…), or set {ELSEWHERE[name]}")
@@ -89,13 +89,13 @@ def open_core(settings: Settings) -> tuple[Core, Files]:
 
 
 class Decks(NamedTuple):
-    """What one plays with: any of these decks, or one made up of a pool of cards."""
+    """The decks of one seat: a list to choose from, or a pool of cards for random decks."""
 
     listed: tuple[Cards, ...]
     pool: tuple[int, ...] = ()
 
     def one(self, random: np.random.Generator) -> Cards:
-        """A deck for a duel, not shuffled yet."""
+        """A deck for a duel, not shuffled."""
         if self.pool:
             deck = random_deck(random, pool=self.pool)
             return Cards(deck.main, deck.extra)
@@ -103,7 +103,7 @@ class Decks(NamedTuple):
 
 
 def find_decks(name: str, library: Files) -> Decks:
-    """The decks that a name stands for, each checked."""
+    """The checked decks for a name."""
     path = pathlib.Path(name)
     if name == RANDOM:
         return Decks((), tuple(filter(library.plays, cards_of_stage(STAGES[-1]))))
@@ -131,7 +131,7 @@ def read_deck(path: pathlib.Path, library: Files) -> Cards:
             part = word
         elif word and not word.startswith("#"):
             if not part or not word.isdigit():
-                raise LudusError(f"{path}, line {number}: {word[:40]!r} is no card number below #main, #extra or !side")
+                raise LudusError(f"{path}, line {number}: {word[:40]!r} is not a card number in #main, #extra or !side")
             parts[part].append(int(word))
     main, extra = parts["#main"], parts["#extra"]
     _check(path, main, extra)
@@ -143,13 +143,13 @@ def _check(path: pathlib.Path, main: list[int], extra: list[int]) -> None:
     if not FEWEST <= len(main) <= MOST:
         raise LudusError(f"{path} has {len(main)} cards in its main deck; it needs {FEWEST} to {MOST}")
     if len(extra) > MOST_EXTRA:
-        raise LudusError(f"{path} has {len(extra)} cards in its extra deck; {MOST_EXTRA} are the most")
+        raise LudusError(f"{path} has {len(extra)} cards in its extra deck; the maximum is {MOST_EXTRA}")
     for code in {*main, *extra}:
         if (main + extra).count(code) > COPIES:
-            raise LudusError(f"{path} has {(main + extra).count(code)} copies of card {code}; {COPIES} are the most")
+            raise LudusError(f"{path} has {(main + extra).count(code)} copies of card {code}; the maximum is {COPIES}")
 
 
 def _number(key: str, text: str) -> int:
     if not text.isdigit():
-        raise LudusError(f"{key}={text} will not do: it is a number from 0 up")
+        raise LudusError(f"{key}={text} is not allowed; give a whole number of at least 0")
     return int(text)

@@ -1,4 +1,4 @@
-"""One step of all rows at once: what was chosen becomes answers, and what the core told becomes what players see."""
+"""Compiled step of all rows: actions are converted to answers, and tables to observations."""
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, disallow-untyped-calls=False
 
 from __future__ import annotations
@@ -6,17 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 from ludus.bridges.ygopro import features
-from ludus.bridges.ygopro.asking import AS_PICKS, AS_PLACE, AS_UNSELECT, CARD, FINISHED, pick
-from ludus.bridges.ygopro.seeing import note, see_cards, see_history, see_numbers
-from ludus.bridges.ygopro.table import MOST_OPTIONS, NOBODY_YET
-from ludus.words import kernel, rule
+from ludus.bridges.ygopro.card_table import note, see_cards, see_history, see_numbers
+from ludus.bridges.ygopro.compiled_messages import AS_PICKS, AS_PLACE, AS_UNSELECT, CARD, FINISHED, pick
+from ludus.bridges.ygopro.duel_record import MOST_OPTIONS, NOBODY_YET
+from ludus.dsl import kernel, rule
 
 COLUMNS = features.ACTION_COLUMNS
 
 
 @kernel
 def are_legal(actions: Any, idle: Any, allowed: Any) -> Any:
-    """Whether every action is one of those that are offered; those of ended duels do not matter."""
+    """Whether every action is legal; actions of ended duels are ignored."""
     for row in range(len(actions)):
         if not idle[row] and not (0 <= actions[row] < MOST_OPTIONS and allowed[row, actions[row]]):
             return False
@@ -25,7 +25,7 @@ def are_legal(actions: Any, idle: Any, allowed: Any) -> Any:
 
 @kernel
 def take(tables: Any, idle: Any, chosen: Any, actions: Any, waiting: Any) -> Any:
-    """Remember what was chosen, and answer simple questions; which of these have more to pick, and how many."""
+    """Record the actions and answer simple questions; marks and counts those that need more picks."""
     count = 0
     for row in range(len(tables)):
         waiting[row] = False
@@ -43,7 +43,7 @@ def take(tables: Any, idle: Any, chosen: Any, actions: Any, waiting: Any) -> Any
 
 @rule
 def write_answer(table, action):
-    """The bytes that answer a simple question."""
+    """Write the response to a simple question."""
     reply = table.replies[action]
     form = table.reply_form
     hide_shown(table)
@@ -64,7 +64,7 @@ def write_answer(table, action):
 
 @rule
 def hide_shown(table):
-    """Cards that were shown are seen no longer than until the answer."""
+    """Hide cards that were shown only until the answer."""
     if table.shown_count:
         table.shown_count = 0
         table.viewer = NOBODY_YET
@@ -72,13 +72,13 @@ def hide_shown(table):
 
 @rule
 def may_cancel(table):
-    """Whether no card at all is told as such."""
+    """Whether an empty selection is sent as a cancel."""
     return table.kind == CARD or table.question[2] != 0
 
 
 @rule
 def put(table, value, size):
-    """The next bytes of an answer."""
+    """Append a number to the answer."""
     for k in range(size):
         table.answer[table.answer_size + k] = value >> 8 * k & 255
     table.answer_size += size
@@ -86,7 +86,7 @@ def put(table, value, size):
 
 @kernel
 def write_answers(tables: Any, which: Any, out: Any, at: Any) -> Any:
-    """The answers of these duels for a core in another process: u32 which duel, u16 and the answer; where they end."""
+    """Write the answers for a core in another process: u32 duel, u16 length, answer; returns the end offset."""
     for k in range(len(which)):
         table = tables[which[k]]
         for byte in range(4):
@@ -103,7 +103,7 @@ def write_answers(tables: Any, which: Any, out: Any, at: Any) -> Any:
 def show(
     tables: Any, all_seeing: Any, cards: Any, numbers: Any, actions: Any, history: Any, mask: Any
 ) -> None:  # fmt: skip
-    """What the player of every table sees; options only of simple questions."""
+    """Write the observation of the player of every table; options only of simple questions."""
     for row in range(len(tables)):
         table = tables[row]
         see_cards(table, table.player, all_seeing, cards[row], mask[row])
@@ -117,7 +117,7 @@ def show(
 
 @kernel
 def direct(tables: Any, most_steps: Any, allowed: Any, seats: Any, ended: Any) -> Any:
-    """Who is to act, and how (at the end of a duel anyhow); which duels are over or too long, and how many they are."""
+    """Write the seat to act and the legal actions (all at the end of a duel); marks and counts ended duels."""
     count = 0
     for row in range(len(tables)):
         table = tables[row]

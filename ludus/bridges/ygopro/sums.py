@@ -1,6 +1,6 @@
-"""Which cards may still be picked where their levels must add up: exactly, or to at least a goal with none to spare.
+"""Cards that may be picked when levels must add up: exactly to a goal, or to at least the goal with no needless card.
 
-A card may count as one of two values. Sets of cards are not enumerated; only what they can add up to is.
+A card may have two alternative values. Only reachable sums are enumerated, not sets of cards.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from ludus.bridges.ygopro.messages import Question
 
 EXACTLY = 0
 NOTHING = 10**9
-"""the smallest value of no cards at all"""
+"""the smallest value of an empty set"""
 
 
 class Sums(NamedTuple):
-    """What a set of cards adds up to."""
+    """The possible sums of a set of cards."""
 
     picked: int
     low: int
-    """with the smaller value of every card"""
+    """the sum of the smaller values"""
     smallest: int
-    """of these"""
+    """the smallest of the smaller values"""
     high: int
     exact: frozenset[int]
-    """every sum that some choice of values gives"""
+    """all sums over the choices of values"""
 
 
 def may_finish(question: Question, picked: Sequence[int]) -> bool:
-    """Whether these cards, with those that must be among them, are an answer."""
+    """Whether these cards, together with the mandatory ones, are an answer."""
     return _is_right(question, _start(question, picked))
 
 
 def may_pick(question: Question, picked: Sequence[int]) -> list[int]:
-    """The cards that, picked next, still lead to an answer."""
+    """The cards that can be picked next such that an answer remains possible."""
     free = [index for index in range(len(question.options)) if index not in picked]
     return [index for index in free if _leads_on(question, [*picked, index])]
 
 
 def _leads_on(question: Question, picked: Sequence[int]) -> bool:
-    """Whether these cards are an answer or a part of one."""
+    """Whether these cards are an answer or part of one."""
     reached = {_start(question, picked)}
     if any(_is_right(question, sums) for sums in reached):
         return True
@@ -74,7 +74,7 @@ def _is_right(question: Question, sums: Sums) -> bool:
 
 
 def _is_possible(question: Question, sums: Sums) -> bool:
-    """Whether more cards could still make it right: neither number nor sums ever shrink."""
+    """Whether more cards can still lead to an answer: the number of cards and the sums never decrease."""
     facts, goal = question.facts, question.facts["sum"]
     if facts["mode"] == EXACTLY:
         return sums.picked <= facts["max"] and sums.low <= goal

@@ -1,10 +1,10 @@
-"""Replays of the real game's client: who played which decks, and every answer that was given, as `.yrp` files.
+"""`.yrp` replays of the YGOPro client: names, decks, and all answers.
 
     u32 id, version, flag, seed, size, start time; 8 bytes of packing   twice a name of 20 UTF-16 units
     i32 life points, first hand, cards a draw; u32 options              twice u32 n, n main codes, u32 m, m extra codes
     answers to the end: u8 length, bytes
 
-A replay holds no result: a core of the same version comes to it again. All numbers are little-endian.
+A replay does not store the result; a core of the same version reproduces it. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ludus.types import LudusError
 
 ID, VERSION = 0x31707279, 0x1360
 COMPRESSED, TAG, SINGLE, UNIFORM = 0x1, 0x2, 0x8, 0x10
-"""of the flag: packed by LZMA; four players; a puzzle; shuffled without a bias"""
+"""bits of the flag: LZMA compression; four players; a puzzle; unbiased shuffling"""
 OTHER_IDS = {0x32707279: "yrp2", 0x58707279: "yrpX"}
 MASTER_RULE_5 = 5 << 16
 HEADER, NAMES, PARAMETERS = struct.Struct("<6I8s"), struct.Struct("<40s40s"), struct.Struct("<3iI")
 MOST_BYTES = 0x80000
-"""what the client reads, packed or not"""
+"""maximum size that the client reads, compressed or not"""
 MOST_CARDS, MOST_ANSWER, MOST_NAME = 250, 255, 19
 MOST_MEMORY = 2**26
 
@@ -32,7 +32,7 @@ MOST_MEMORY = 2**26
 class Yrp(NamedTuple):
     """One recorded duel.
 
-    Of decks a file keeps neither name nor side; extra decks stand backwards in it, and the right way round here.
+    A file stores neither the name nor the side of a deck; extra decks are in reverse order in the file, but not here.
     """
 
     decks: tuple[Deck, Deck]
@@ -69,15 +69,15 @@ def read_yrp(path: str | pathlib.Path) -> Yrp:
 
 
 def to_bytes(replay: Yrp) -> bytes:
-    """A replay as the bytes of a file, not packed; `from_bytes` gives it again."""
+    """A replay as the bytes of an uncompressed file; the inverse of `from_bytes`."""
     if replay.flag & (COMPRESSED | TAG | SINGLE):
-        raise LudusError(f"replays are written unpacked and of two players; flag {replay.flag:#x} says otherwise")
+        raise LudusError(f"only uncompressed replays of two players can be written, not flag {replay.flag:#x}")
     try:
         head = HEADER.pack(ID, replay.version, replay.flag, replay.seed, 0, replay.start_time, bytes(8))
         parameters = PARAMETERS.pack(replay.lp, replay.hand, replay.draw, replay.options)
         cards = b"".join(_packed(codes) for deck in replay.decks for codes in (deck.main, deck.extra[::-1]))
     except struct.error as error:
-        raise LudusError(f"a number of this replay does not fit into a .yrp file: {error}") from None
+        raise LudusError(f"a number in this replay does not fit into a .yrp file: {error}") from None
     names = b"".join(_packed_name(name) for name in replay.names)
     data = b"".join([head, names, parameters, cards, *map(_packed_response, replay.responses)])
     from_bytes(data, "this replay")
@@ -85,9 +85,9 @@ def to_bytes(replay: Yrp) -> bytes:
 
 
 def from_bytes(data: bytes, name: str = "replay") -> Yrp:
-    """The replay that the bytes of a file hold; `name` is what errors call it."""
+    """The replay in the bytes of a file; `name` is used in error messages."""
     if len(data) > MOST_BYTES:
-        raise LudusError(f"{name} has more than {MOST_BYTES // 2**10} KiB; no .yrp file is as large")
+        raise LudusError(f"{name} has more than {MOST_BYTES // 2**10} KiB, the maximum of a .yrp file")
     reader = _Reader(data, name)
     head = reader.header()
     names = reader.names()
@@ -106,7 +106,7 @@ def _packed(codes: tuple[int, ...]) -> bytes:
 def _packed_name(name: str) -> bytes:
     units = name.encode("utf-16-le", "surrogatepass")
     if "\0" in name or len(units) > 2 * MOST_NAME or any(0xD800 <= ord(letter) < 0xE000 for letter in name):
-        raise LudusError(f"{name!r} is no name for a replay; it has at most {MOST_NAME} letters")
+        raise LudusError(f"{name!r} is not a valid name in a replay; use at most {MOST_NAME} letters")
     return units.ljust(40, b"\0")
 
 
@@ -117,44 +117,44 @@ def _packed_response(response: bytes) -> bytes:
 
 
 class _Reader:
-    """Takes one part after the other from bytes that may end anywhere."""
+    """Reads one part after the other from bytes that may be truncated."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name, self.place = data, name, 0
 
     def take(self, size: int, what: str) -> bytes:
         if self.place + size > len(self.data):
-            raise self.broken(f"it breaks off in {what}, {len(self.data) - self.place} of {size} bytes at {self.place}")
+            raise self.broken(f"it ends in {what}, {len(self.data) - self.place} of {size} bytes at {self.place}")
         self.place += size
         return self.data[self.place - size : self.place]
 
     def broken(self, why: str) -> LudusError:
-        return LudusError(f"{self.name} is no whole .yrp replay: {why}")
+        return LudusError(f"{self.name} is not a complete .yrp replay: {why}")
 
     def header(self) -> tuple[int, ...]:
-        """The numbers of the header; what comes after it is unpacked."""
+        """The numbers of the header; the rest is decompressed."""
         *numbers, packing = HEADER.unpack(self.take(HEADER.size, "its header"))
         if numbers[0] in OTHER_IDS:
-            raise LudusError(f"{self.name} is a {OTHER_IDS[numbers[0]]} replay; save it as .yrp of the first kind")
+            raise LudusError(f"{self.name} is a {OTHER_IDS[numbers[0]]} replay; save it as .yrp (yrp1)")
         if numbers[0] != ID:
             raise self.broken('it does not begin with "yrp1"')
         if numbers[2] & (TAG | SINGLE):
-            raise LudusError(f"{self.name} is a replay of a tag duel or a puzzle; only duels of two can be read")
+            raise LudusError(f"{self.name} is a replay of a tag duel or a puzzle; only duels of two are supported")
         if numbers[2] & COMPRESSED:
             self.data = self.data[: self.place] + self.unpacked(self.data[self.place :], packing, numbers[4])
         return tuple(numbers)
 
     def unpacked(self, data: bytes, packing: bytes, size: int) -> bytes:
         if size > MOST_BYTES:
-            raise self.broken(f"it claims to unpack to {size} bytes, more than {MOST_BYTES}")
+            raise self.broken(f"its header gives {size} decompressed bytes, more than {MOST_BYTES}")
         try:
-            # A stream that says how long it is need have no mark at its end.
+            # With a size in its header, an LZMA stream needs no end marker.
             unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MOST_MEMORY)
             found = unpacker.decompress(packing[:5] + struct.pack("<Q", size) + data, max_length=size)
         except (lzma.LZMAError, EOFError, MemoryError) as error:
-            raise self.broken(f"it cannot be unpacked: {error}") from None
+            raise self.broken(f"it cannot be decompressed: {error}") from None
         if len(found) != size:
-            raise self.broken(f"it unpacks to {len(found)} bytes, not the {size} it claims")
+            raise self.broken(f"it decompresses to {len(found)} bytes, not {size} as in its header")
         return found
 
     def names(self) -> tuple[str, str]:
@@ -164,7 +164,7 @@ class _Reader:
     def parameters(self) -> tuple[int, int, int, int]:
         lp, hand, draw, options = PARAMETERS.unpack(self.take(PARAMETERS.size, "its parameters"))
         if lp < 1 or hand < 0 or draw < 0:
-            raise self.broken(f"a duel cannot begin with {lp} life points, {hand} cards and {draw} a draw")
+            raise self.broken(f"a duel cannot start with {lp} life points, {hand} cards and {draw} cards per draw")
         return lp, hand, draw, options
 
     def deck(self, whose: str) -> Deck:
@@ -174,7 +174,7 @@ class _Reader:
     def codes(self, what: str) -> tuple[int, ...]:
         (count,) = struct.unpack("<I", self.take(4, what))
         if count > MOST_CARDS:
-            raise self.broken(f"{what} claims {count} cards, more than {MOST_CARDS}")
+            raise self.broken(f"{what} has {count} cards, more than {MOST_CARDS}")
         return struct.unpack(f"<{count}I", self.take(4 * count, what))
 
     def responses(self) -> tuple[bytes, ...]:

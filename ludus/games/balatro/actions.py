@@ -1,29 +1,29 @@
-"""What a player can do: a thousand numbers, their names, which of them are legal, and what they lead to.
+"""The actions: their numbers and names, which of them are legal, and what they do.
 
-Direct actions play or discard exactly these of the first eight cards, or use a consumable on them; elementary ones
-select cards one by one and reach every situation. Both share all that needs no cards.
+Direct actions play or discard a subset of the first eight cards, or use a consumable on one; elementary actions select
+cards one by one and reach every situation. Actions that need no cards belong to both.
 """
 
 from itertools import combinations
 
 import numpy as np
 
-from ludus.games.balatro import deck, generation, holdings, prices, rounds, shop, using
+from ludus.games.balatro import deck, generation, holdings, prices, rounds, shop, consumable_use
 from ludus.games.balatro.state import (
     BOSS, CASHING_OUT, MOST_CONSUMABLES, MOST_IN_HAND, MOST_IN_PACK, MOST_JOKERS, MOST_ON_SHELF,
     MOST_PACKS, MOST_PLAYED, MOST_VOUCHERS, OPENING, PLAYING_HAND, SHOPPING,
 )  # fmt: skip
 from ludus.games.balatro.tables import cards, vouchers
 from ludus.games.balatro.tables import consumables as c
-from ludus.words import PLAYING, rule
+from ludus.dsl import PLAYING, rule
 
 ACTIONS, REACH = 1000, 8
-"""direct actions reach the first eight cards"""
+"""total number of actions, and number of cards that direct actions reach"""
 DIRECT, ELEMENTARY, ALL = range(3)
 SUBSETS = np.array([sum(1 << place for place in chosen) for size in range(1, MOST_PLAYED + 1)
                     for chosen in combinations(range(REACH), size)], np.int64)  # fmt: skip
 SUBSET_OF = np.zeros(1 << REACH, np.int64)
-"""the number of a subset, by its bits"""
+"""index of a subset, by its bits"""
 SUBSET_OF[SUBSETS] = np.arange(len(SUBSETS))
 TARGETS = SUBSETS[: 8 + 28 + 56]
 """up to three cards"""
@@ -51,7 +51,7 @@ DIRECTORS_CUT, RETCON = vouchers.KEYS.index("v_directors_cut"), vouchers.KEYS.in
 
 
 def name_of(action: int) -> str:
-    """`play 1,3,5`, `buy shop 2`: cards and places are counted from 1."""
+    """Such as `play 1,3,5` or `buy shop 2`; cards and places are counted from 1."""
     block = int(np.searchsorted(_STARTS, action, side="right")) - 1
     if not 0 <= block < len(_BLOCKS):
         return f"nothing {action}"
@@ -76,7 +76,7 @@ def _places(bits: int) -> str:
 
 @rule
 def legal(state, mask):
-    """Mark what can be done."""
+    """Mark the legal actions."""
     for action in range(ACTIONS):
         mask[action] = 0
     phase = state.phase
@@ -101,7 +101,7 @@ def legal(state, mask):
 
 @rule
 def forced_bits(state):
-    """Where in the hand the card stands that must be played, as a bit; 0 for none."""
+    """The position in the hand of the card that must be played, as a bit; 0 for none."""
     for place in range(state.hand_count):
         if state.cards[state.hand[place]].flags & cards.FORCED:
             return 1 << place
@@ -121,7 +121,7 @@ def legal_hand(state, mask):
             mask[PLAY + index] = fine
             mask[DISCARD + index] = fine and may_discard
     if state.actions != DIRECT:
-        selected = using.count_selected(state)
+        selected = consumable_use.count_selected(state)
         mask[PLAY_SELECTED] = 0 < selected <= MOST_PLAYED
         mask[DISCARD_SELECTED] = 0 < selected <= MOST_PLAYED and may_discard
 
@@ -129,7 +129,7 @@ def legal_hand(state, mask):
 @rule
 def legal_selection(state, mask):
     """Selecting, sorting and moving cards in hand."""
-    selected = using.count_selected(state)
+    selected = consumable_use.count_selected(state)
     for place in range(state.hand_count):
         flags = state.cards[state.hand[place]].flags
         mask[TOGGLE + place] = (flags & cards.SELECTED != 0 or selected < MOST_PLAYED) and not flags & cards.FORCED
@@ -141,7 +141,7 @@ def legal_selection(state, mask):
 
 @rule
 def legal_holdings(state, mask):
-    """Selling, using and moving what is owned."""
+    """Selling, using and moving jokers and consumables."""
     for index in range(state.joker_count):
         mask[SELL_JOKER + index] = not state.jokers[index].stickers & cards.ETERNAL
     if state.actions != DIRECT:
@@ -151,14 +151,14 @@ def legal_holdings(state, mask):
         number = int(state.consumables[index].number)
         mask[SELL_CONSUMABLE + index] = 1
         if c.MOST[number] == 0 or state.actions != DIRECT:
-            mask[USE + index] = using.usable(state, number, state.consumables[index].edition != cards.NEGATIVE)
-        if c.MOST[number] > 0 and index < 2 and state.actions != ELEMENTARY and using.has_hand(state):
+            mask[USE + index] = consumable_use.usable(state, number, state.consumables[index].edition != cards.NEGATIVE)
+        if c.MOST[number] > 0 and index < 2 and state.actions != ELEMENTARY and consumable_use.has_hand(state):
             legal_targets(state, mask, USE_ON + index * len(TARGETS), len(TARGETS), number)
 
 
 @rule
 def legal_targets(state, mask, first, count, number):
-    """Which of the first eight cards a consumable can be used on."""
+    """Mark the subsets of the first eight cards on which a consumable can be used."""
     beyond = ~((1 << min(state.hand_count, REACH)) - 1)
     for index in range(count):
         fine = TARGETS[index] & beyond == 0 and c.LEAST[number] <= SIZES[index] <= c.MOST[number]
@@ -197,13 +197,13 @@ def legal_pack(state, mask):
         targeted = item.kind == shop.CONSUMABLE and c.MOST[number] > 0
         if not targeted or state.actions != DIRECT:
             mask[PICK + place] = shop.can_pick(state, place)
-        if targeted and state.actions != ELEMENTARY and using.has_hand(state):
+        if targeted and state.actions != ELEMENTARY and consumable_use.has_hand(state):
             legal_targets(state, mask, PICK_ON + place * PAIRS, PAIRS, number)
 
 
 @rule
 def take(state, action):
-    """Do what an action says."""
+    """Carry out an action."""
     if action < TOGGLE:
         select(state, SUBSETS[action % len(SUBSETS)])
         if action < DISCARD:
@@ -224,7 +224,7 @@ def take(state, action):
 
 @rule
 def select(state, bits):
-    """Select exactly these of the first cards; one that must be played stays selected."""
+    """Select exactly this subset of the first cards; a forced card stays selected."""
     for place in range(state.hand_count):
         card = state.cards[state.hand[place]]
         if card.flags & cards.FORCED or (place < REACH and (bits >> place) & 1):
@@ -255,7 +255,7 @@ def handle_cards(state, action):
 def use_owned(state, index):
     number = int(state.consumables[index].number)
     holdings.remove_consumable(state, index)
-    using.use(state, number)
+    consumable_use.use(state, number)
     rounds.check_stuck(state)
 
 
@@ -278,7 +278,7 @@ def handle_holdings(state, action):
 
 @rule
 def choose_targets(state, bits):
-    """Select exactly these of the first cards, a forced one or not."""
+    """Select exactly this subset of the first cards, ignoring forced cards."""
     for place in range(state.hand_count):
         card = state.cards[state.hand[place]]
         if place < REACH and (bits >> place) & 1:

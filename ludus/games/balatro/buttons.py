@@ -1,17 +1,17 @@
-"""What a person clicks: cards of the hand, buttons, and things that can be bought, picked, used or sold.
+"""Click areas for people: cards of the hand, buttons, and items that can be bought, picked, used or sold.
 
-Small buttons lie on the table only where single cards can be selected (`actions=elementary` or `all`): players that
-name whole hands at once have no use for them. What cannot be done now has no button.
+Small buttons are drawn only if single cards can be selected (`actions=elementary` or `all`); direct actions do not
+need them. Actions that are not legal now have no button.
 """
 
-from ludus.games.balatro import actions, deck, prices, shop, using
+from ludus.games.balatro import actions, deck, prices, shop, consumable_use
 from ludus.games.balatro.pieces import (
     BLUE, BOX, CARD_HEIGHT, CARD_WIDTH, GOLD, GREY, HAND_RIGHT, INK, LEFT, MIDDLE, RED, RIGHT, RIM, WHITE, fitted,
     word_table,
 )  # fmt: skip
 from ludus.games.balatro.state import BOSS, MOST_PLAYED, PLAYING_HAND
 from ludus.games.balatro.tables import cards, consumables
-from ludus.words import draw, rule
+from ludus.dsl import draw, rule
 
 (
     PLAY_HAND, DISCARD_HAND, BY_RANK, BY_SUIT, SELL, USE_IT, MOVE, USE_NOW, PICK_IT, SKIP_IT, NEXT_ROUND, CASH, NEXT,
@@ -22,7 +22,7 @@ WORDS = word_table(
      "next round", "cash out", "NEXT", "another boss $10")
 )  # fmt: skip
 BESIDE, LOWEST = 30.0, 9.0
-"""pixels: in a lower row buttons stand beside things and not under them; a label on a lower button could not be read"""
+"""pixels: in rows lower than BESIDE, buttons are beside items, not under them; buttons below LOWEST have no label"""
 
 
 @rule
@@ -33,7 +33,7 @@ def by_hand(state):
 
 @rule
 def button(canvas, x, y, width, height, color, ink, word, action):
-    """A labelled place to click."""
+    """A labelled click area."""
     draw.rect(canvas, x, y, width, height, color, min(8.0, 0.4 * height))
     if height >= LOWEST:
         fitted(canvas, x + width / 2.0, y + height / 2.0, width - 4.0, min(16.0, 0.72 * height), ink, WORDS[word])
@@ -41,8 +41,8 @@ def button(canvas, x, y, width, height, color, ink, word, action):
 
 
 @rule
-def faint(canvas, x, y, width, height, word):
-    """Where a button would be if it could be pressed."""
+def disabled_button(canvas, x, y, width, height, word):
+    """A greyed-out button."""
     draw.rect(canvas, x, y, width, height, RIM, min(8.0, 0.4 * height))
     fitted(canvas, x + width / 2.0, y + height / 2.0, width - 4.0, min(16.0, 0.72 * height), GREY, WORDS[word])
 
@@ -52,14 +52,14 @@ def button_if(canvas, x, y, width, height, color, ink, word, action, possible):
     if possible:
         button(canvas, x, y, width, height, color, ink, word, action)
     else:
-        faint(canvas, x, y, width, height, word)
+        disabled_button(canvas, x, y, width, height, word)
 
 
 @rule
 def hand_areas(state, canvas, left, step):
-    """Every card of the hand can be clicked where it is not covered by the next one."""
+    """Click areas of the cards in hand, where the next card does not cover them."""
     count = int(state.hand_count)
-    more = using.count_selected(state) < MOST_PLAYED
+    more = consumable_use.count_selected(state) < MOST_PLAYED
     for place in range(count):
         flags = state.cards[state.hand[place]].flags
         y = 442.0 if flags & cards.SELECTED else 466.0
@@ -70,10 +70,10 @@ def hand_areas(state, canvas, left, step):
 
 @rule
 def hand_buttons(state, canvas):
-    """Play and discard, and between them the two ways to sort."""
+    """Buttons to play and discard, and between them two to sort."""
     middle = (LEFT + HAND_RIGHT) / 2.0
     if state.phase == PLAYING_HAND:
-        selected = using.count_selected(state)
+        selected = consumable_use.count_selected(state)
         some = 0 < selected <= MOST_PLAYED
         button_if(canvas, middle - 240.0, 392.0, 120.0, 36.0, BLUE, WHITE, PLAY_HAND, actions.PLAY_SELECTED, some)
         may = some and state.discards_left > 0
@@ -86,7 +86,7 @@ def hand_buttons(state, canvas):
 
 @rule
 def room_beside(state, down):
-    """How much of a row of what is owned is left to its buttons: (of its width, of its height)."""
+    """The space for buttons in a row of owned items: (fraction of the width, pixels of the height)."""
     if not by_hand(state):
         return 0.0, 0.0
     return (0.0, max(11.0, 0.17 * down)) if down >= BESIDE else (0.5, 0.0)
@@ -94,7 +94,7 @@ def room_beside(state, down):
 
 @rule
 def joker_buttons(state, canvas, place, x, y, width, height):
-    """Sell, and move to the right; what lies face down does not tell whether it can be sold."""
+    """Buttons to sell and to move right; a face-down joker can always be sold, so that the button reveals nothing."""
     item = state.jokers[place]
     if item.face_down or not item.stickers & cards.ETERNAL:
         button(canvas, x, y, 0.62 * width, height, BOX, GOLD, SELL, actions.SELL_JOKER + place)
@@ -105,14 +105,14 @@ def joker_buttons(state, canvas, place, x, y, width, height):
 @rule
 def consumable_buttons(state, canvas, place, x, y, width, height):
     item = state.consumables[place]
-    if using.usable(state, int(item.number), item.edition != cards.NEGATIVE):
+    if consumable_use.usable(state, int(item.number), item.edition != cards.NEGATIVE):
         button(canvas, x, y, 0.48 * width, height, BLUE, WHITE, USE_IT, actions.USE + place)
     button(canvas, x + 0.52 * width, y, 0.48 * width, height, BOX, GOLD, SELL, actions.SELL_CONSUMABLE + place)
 
 
 @rule
 def shelf_areas(state, canvas, place, x):
-    """A thing is bought by a click on it; one that can be used at once has a button for that as well."""
+    """A click on an item buys it; an item that can be used at once also has a button for that."""
     at_once = shop.can_buy_and_use(state, place)
     if shop.can_buy(state, place):
         draw.area(canvas, x, 158.0, 80.0, 92.0 if at_once else 137.0, actions.BUY + place)
@@ -122,7 +122,7 @@ def shelf_areas(state, canvas, place, x):
 
 @rule
 def shop_areas(state, canvas):
-    """Another shelf, and away."""
+    """Areas to reroll the shelf and to leave the shop."""
     if shop.affordable(state, shop.reroll_price(state)):
         draw.area(canvas, LEFT, 200.0, 92.0, 62.0, actions.REROLL)
     button(canvas, LEFT, 268.0, 92.0, 34.0, RED, WHITE, NEXT_ROUND, actions.LEAVE)
@@ -142,7 +142,7 @@ def booster_area(state, canvas, place, x):
 
 @rule
 def pack_areas(state, canvas, place, x):
-    """A card is picked by a click on it or on its button."""
+    """A click on a card or on its button picks it."""
     item = state.pack[place]
     targeted = item.kind == shop.CONSUMABLE and consumables.MOST[item.number] > 0
     if (by_hand(state) or not targeted) and shop.can_pick(state, place):
@@ -163,7 +163,7 @@ def cash_button(canvas):
 
 @rule
 def blind_buttons(state, canvas, x, y, blind):
-    """Under the blind that comes: play it, skip it for its tag; and another boss, for who may ask for one."""
+    """Under the next blind: buttons to play it or to skip it for its tag; and to reroll the boss, if allowed."""
     if blind == state.blind:
         button(canvas, x + 10.0, y + 212.0, 216.0, 22.0, GOLD, INK, NEXT, actions.SELECT_BLIND)
         if blind != BOSS:

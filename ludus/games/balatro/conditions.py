@@ -1,4 +1,4 @@
-"""The two questions a line of the joker table asks: is its condition met, and how much does it come to?"""
+"""Evaluation of a row of the joker table: whether its condition is met, and its amount."""
 
 import numpy as np
 
@@ -23,19 +23,19 @@ from ludus.games.balatro.tables.consumables import FIRST_PLANET, FIRST_SPECTRAL
 from ludus.games.balatro.tables.hands import HANDS, STRAIGHT
 from ludus.games.balatro.tables.jokers import STENCIL
 from ludus.games.balatro.tables.rules import SMEARED
-from ludus.words import rule
+from ludus.dsl import rule
 
 SIX, MISPRINT_STREAM, MOST_MISPRINT = 4, streams.stream("misprint"), 23
 FIXED_ROLLS = (
     "lucky_mult", "lucky_money", "bloodstone", "business", "parking", "space", "8ball", "glass",
 )  # fmt: skip
-"""rolls whose outcome can be given beforehand"""
+"""rolls whose outcome can be fixed in advance"""
 FIXED_BIT = np.array([FIXED_ROLLS.index(name) if name in FIXED_ROLLS else -1 for name in streams.NAMES])
 
 
 @rule
 def succeeds(state, stream, odds):
-    """A roll that is one in `odds`; every Oops! All 6s doubles the chance."""
+    """A roll with a chance of 1 in `odds`; every Oops! All 6s doubles the chance."""
     bit = FIXED_BIT[stream]
     if bit >= 0 and (state.tally.fixed >> bit) & 1:
         return (state.tally.fixed_to >> bit) & 1 != 0
@@ -44,7 +44,7 @@ def succeeds(state, stream, odds):
 
 @rule
 def met(state, effect, joker, subject):
-    """Whether the condition of an effect is met; `subject` is the card it looks at, by its number."""
+    """Whether the condition of an effect is met; `subject` is the number of the card it tests."""
     kind = effect.condition
     if kind == e.ALWAYS:
         return True
@@ -66,7 +66,7 @@ def met_by_card(state, kind, about, card, subject):
     if kind == e.IS_FACE:
         return poker.is_face(state, card)
     if kind == e.IS_ENHANCED:
-        return card.enhancement == about and not card.flags & DEBUFFED
+        return card.enhancement == about  # destroyed glass counts even if debuffed
     if kind == e.IS_FIRST_FACE:
         return subject == first_face(state)
     if kind == e.IS_FIRST:
@@ -147,7 +147,7 @@ def met_by_round(state, kind):
 
 @rule
 def amount(state, effect, joker, subject):
-    """What an effect comes to."""
+    """The amount of an effect."""
     if effect.per == e.ONE:
         return effect.plus + effect.number
     return effect.plus + effect.number * quantity(state, effect.per, joker, subject)
@@ -155,7 +155,7 @@ def amount(state, effect, joker, subject):
 
 @rule
 def quantity(state, per, joker, subject):
-    """What an amount is counted by."""
+    """The quantity that an amount is multiplied by."""
     if per == e.STATE:
         return joker.value
     if per == e.DISCARDS_LEFT:
@@ -213,7 +213,7 @@ def bits_set(bits):
 
 @rule
 def slots(state):
-    """Room for jokers, with the room that negative ones bring."""
+    """The number of joker slots, including those added by negative jokers."""
     total = np.int64(state.joker_slots)
     for index in range(state.joker_count):
         total += state.jokers[index].edition == NEGATIVE
@@ -299,7 +299,7 @@ def ace_scores(state):
 
 @rule
 def lowest_held(state):
-    """The number of the last of the lowest cards in hand; stones have no rank."""
+    """The number of the last of the lowest cards in hand; stone cards have no rank."""
     lowest = -1
     least = 99
     for place in range(state.hand_count):
@@ -324,7 +324,10 @@ def held_all_black(state):
 
 @rule
 def all_suits_score(state):
-    """Whether the four suits can be told apart among the scoring cards; a wild card stands for one that is missing."""
+    """Whether the scoring cards include all four suits; a wild card counts as a missing suit.
+
+    A debuffed card counts by its printed suit, but a debuffed wild card counts as no suit.
+    """
     smeared = state.rules & SMEARED != 0
     wilds = 0
     found = 0
@@ -334,8 +337,8 @@ def all_suits_score(state):
         card = state.cards[state.tally.cards[place]]
         if not (state.tally.scoring >> place) & 1 or card.enhancement == STONE:
             continue
-        if card.enhancement == WILD and not card.flags & DEBUFFED:
-            wilds += 1
+        if card.enhancement == WILD:
+            wilds += not card.flags & DEBUFFED
         elif smeared:
             if card.suit == CLUBS or card.suit == SPADES:
                 first += 1
@@ -350,7 +353,7 @@ def all_suits_score(state):
 
 @rule
 def club_and_other_score(state):
-    """Whether a club and a card of another suit score; one wild card is one of the two."""
+    """Whether a club and a card of another suit score; a wild card counts as one of the two."""
     smeared = state.rules & SMEARED != 0
     wilds = 0
     clubs = 0
@@ -374,7 +377,7 @@ def club_and_other_score(state):
 
 @rule
 def is_favourite(state):
-    """Whether the hand has been played more often than every other, this time counted."""
+    """Whether this hand has been played more often than every other, including this time."""
     mine = state.plays[state.tally.hand]
     for hand in range(HANDS):
         if hand != state.tally.hand and state.plays[hand] >= mine:

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from ludus.games.balatro import conditions, poker, randomness
-from ludus.games.balatro.state import BOSS, MOST_CARDS, MOST_IN_HAND
+from ludus.games.balatro.state import BOSS, MOST_CARDS, MOST_IN_HAND, PLAYING_HAND
 from ludus.games.balatro.tables import blinds, cards, decks
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.jokers import ACTS, EFFECTS, FIRST, LAST
 from ludus.games.balatro.tables.rules import PAREIDOLIA, SMEARED
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import rule
+from ludus.dsl import rule
 
 ERRATIC_STREAM, WHEEL_STREAM, SHUFFLE_STREAM = stream("erratic"), stream("wheel"), stream("nr@")
 BY_RANK, BY_SUIT = 0, 1
@@ -19,10 +19,13 @@ BY_RANK, BY_SUIT = 0, 1
 
 @rule
 def grow(state, when, subject):
-    """Let jokers gather at a moment when nothing else happens: a card was added, destroyed, sold."""
+    """Update the values of jokers at a moment without other effects: a card was added, destroyed or sold.
+
+    A debuffed joker gains nothing, but still counts the hands played.
+    """
     for index in range(state.joker_count):
         joker = state.jokers[index]
-        if joker.debuffed or not (ACTS[joker.number] >> when) & 1:
+        if (joker.debuffed and when != e.PLAYED) or not (ACTS[joker.number] >> when) & 1:
             continue
         for number in range(FIRST[joker.number], LAST[joker.number]):
             effect = EFFECTS[number]
@@ -43,7 +46,7 @@ def write_card(card, rank, suit, enhancement, edition, seal):
 
 @rule
 def make_deck(state):
-    """The cards that a run begins with, in the order of their keys."""
+    """The cards at the start of a run, in the order of their keys."""
     count = 0
     for place in range(52):
         front = cards.FRONTS[place]
@@ -63,7 +66,7 @@ def make_deck(state):
 
 @rule
 def add_card(state, rank, suit, enhancement, edition, seal, in_hand):
-    """A new card for good, in the hand or only in the deck; nothing if there is no room. Its number, or -1."""
+    """Add a card permanently, to the hand or only to the deck; returns its number, or -1 if there is no room."""
     number = state.card_count
     if number >= MOST_CARDS or (in_hand and state.hand_count >= MOST_IN_HAND):
         return -1
@@ -79,17 +82,27 @@ def add_card(state, rank, suit, enhancement, edition, seal, in_hand):
 
 @rule
 def copy_card(state, number, in_hand):
-    """A copy of a card for good, with the chips it has gathered."""
+    """Add a permanent copy of a card, including its chips and whether it is debuffed and was played this ante."""
     card = state.cards[number]
     made = add_card(state, card.rank, card.suit, card.enhancement, card.edition, card.seal, in_hand)
     if made >= 0:
-        state.cards[made].chips = state.cards[number].chips
+        state.cards[made].chips = card.chips
+        state.cards[made].flags = card.flags & (cards.DEBUFFED | cards.PLAYED_THIS_ANTE)
     return made
 
 
 @rule
+def enhance(state, number, enhancement):
+    """Change the enhancement of a card; it then counts as not played this ante, and its debuff is updated."""
+    card = state.cards[number]
+    card.enhancement = enhancement
+    card.flags &= 255 - cards.PLAYED_THIS_ANTE
+    debuff(state, number)
+
+
+@rule
 def forget(numbers, count, gone):
-    """Take a card out of a list of numbers, and count those after it one down; how many are left."""
+    """Remove a card from a list of card numbers and decrement the numbers above it; returns the new length."""
     kept = 0
     for index in range(count):
         number = numbers[index]
@@ -101,7 +114,7 @@ def forget(numbers, count, gone):
 
 @rule
 def destroy_card(state, number):
-    """A card leaves the run for good."""
+    """Remove a card from the run permanently."""
     grow(state, e.DESTROYED, number)
     state.hand_count = forget(state.hand, state.hand_count, number)
     state.pile_count = forget(state.pile, state.pile_count, number)
@@ -112,18 +125,18 @@ def destroy_card(state, number):
 
 @rule
 def gather(state):
-    """All cards back into the pile, in the order in which they came to be."""
+    """Put all cards back into the pile, in the order in which they were created."""
     count = state.card_count
     for number in range(count):
         state.pile[number] = number
-        state.cards[number].flags &= cards.PLAYED_THIS_ANTE
+        state.cards[number].flags &= cards.PLAYED_THIS_ANTE | cards.DEBUFFED
     state.pile_count = count
     state.hand_count = 0
 
 
 @rule
 def shuffle(state, source):
-    """All cards back into the pile, in random order."""
+    """Put all cards back into the pile, in random order."""
     gather(state)
     count = state.card_count
     words = randomness.seeded_words(randomness.pseudoseed(state, source))
@@ -138,7 +151,7 @@ def shuffle(state, source):
 
 @rule
 def draw_card(state):
-    """One card from the top of the pile into the hand; its number."""
+    """Draw the top card of the pile into the hand; returns its number."""
     state.pile_count -= 1
     number = state.pile[state.pile_count]
     state.hand[state.hand_count] = number
@@ -148,7 +161,7 @@ def draw_card(state):
 
 @rule
 def comes_before(state, one, other):
-    """Whether a card is sorted to the left of another: high ranks first, or by suits; stones last."""
+    """Whether a card is sorted to the left of another: high ranks first, or by suit; stone cards last."""
     first = state.cards[one]
     second = state.cards[other]
     stone = first.enhancement == cards.STONE
@@ -171,7 +184,7 @@ def suit_order(suit):
 
 @rule
 def sort_hand(state):
-    """Sort what is in hand, as the table does after every draw."""
+    """Sort the hand, as the game does after every draw."""
     for place in range(1, state.hand_count):
         number = state.hand[place]
         earlier = place - 1
@@ -183,7 +196,7 @@ def sort_hand(state):
 
 @rule
 def boss_effect(state):
-    """What the blind that is being played does; nothing if it was disabled."""
+    """The effect of the current blind; NOTHING if it was disabled."""
     if state.blind != BOSS or state.disabled:
         return blinds.NOTHING
     return blinds.EFFECT[state.boss]
@@ -209,9 +222,9 @@ def is_debuffed_by_boss(state, card):
 
 @rule
 def debuff(state, number):
-    """Set whether the blind debuffs a card."""
+    """Update whether the current blind debuffs a card; between blinds no card is debuffed."""
     card = state.cards[number]
-    if is_debuffed_by_boss(state, card):
+    if state.phase == PLAYING_HAND and is_debuffed_by_boss(state, card):
         card.flags |= cards.DEBUFFED
     else:
         card.flags &= 255 - cards.DEBUFFED

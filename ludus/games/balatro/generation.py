@@ -1,6 +1,6 @@
-"""What chance brings: jokers, consumables, cards, packs, vouchers, tags and bosses, drawn as the real game draws them.
+"""Random jokers, consumables, cards, packs, vouchers, tags and bosses, drawn exactly as in the original game.
 
-A pool keeps its order; what cannot be had now stays in it as a blank, and a draw that hits a blank is repeated.
+A pool keeps its order; an entry that is not available now stays in it, and a draw that hits it is repeated.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from ludus.games.balatro.state import CONSUMABLE, JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, jokers, packs, tags, vouchers
 from ludus.games.balatro.tables.rules import SHOWMAN
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import rule
+from ludus.dsl import rule
 
 COMMONS, UNCOMMONS, RARES, LEGENDARIES, TAROTS, PLANETS, SPECTRALS, VOUCHERS, TAGS = range(9)
 _POOLS = (
@@ -24,11 +24,11 @@ POOL = np.array([[*pool, *[0] * (SIZE.max() - len(pool))] for pool in _POOLS])
 INSTEAD = np.array(
     [jokers.JOKER] * 4 + [consumables.STRENGTH, consumables.PLUTO, consumables.INCANTATION, vouchers.BLANK, tags.HANDY]
 )
-"""what a pool gives when it has nothing left"""
+"""the result of a draw from a pool without available entries"""
 
 SHOP, BUFFOON, JUDGEMENT, RIFF_RAFF, TOP_UP, WRAITH, RARE_TAG, UNCOMMON_TAG, SOUL = range(9)
 _SOURCES = ("sho", "buf", "jud", "rif", "top", "wra", "rta", "uta", "sou")
-"""where a joker comes from"""
+"""sources of jokers"""
 
 
 def _known(name: str) -> int:
@@ -68,7 +68,7 @@ TELESCOPE, OMEN_GLOBE = vouchers.KEYS.index("v_telescope"), vouchers.KEYS.index(
 
 @rule
 def exists(state, kind, number):
-    """Whether such a thing is owned, on the shelf or in the open pack."""
+    """Whether such an item is owned, on the shelf or in the open pack."""
     for index in range(state.joker_count):
         if kind == JOKER and state.jokers[index].number == number:
             return True
@@ -85,14 +85,14 @@ def exists(state, kind, number):
 
 
 @rule
-def can_be_had(state, pool, number):
-    """Whether a pool offers a thing now."""
+def is_available(state, pool, number):
+    """Whether an entry of a pool is available now."""
     if pool == TAGS:
         return tags.LEAST_ANTE[number] <= state.ante
     if pool == VOUCHERS:
-        return voucher_can_be_had(state, number)
+        return voucher_is_available(state, number)
     if pool <= LEGENDARIES:
-        return joker_can_be_had(state, number)
+        return joker_is_available(state, number)
     if number == consumables.SOUL or number == consumables.BLACK_HOLE:
         return False
     if pool == PLANETS:
@@ -103,7 +103,7 @@ def can_be_had(state, pool, number):
 
 
 @rule
-def joker_can_be_had(state, number):
+def joker_is_available(state, number):
     if number == jokers.GROS_MICHEL and state.gros_michel_gone:
         return False
     if number == jokers.CAVENDISH and not state.gros_michel_gone:
@@ -118,8 +118,8 @@ def joker_can_be_had(state, number):
 
 
 @rule
-def voucher_can_be_had(state, number):
-    """Vouchers come in pairs: the second, at the odd place, needs the first."""
+def voucher_is_available(state, number):
+    """Vouchers come in pairs: the second, at an odd index, requires the first."""
     if state.owned_vouchers[number] or (number % 2 == 1 and not state.owned_vouchers[number - 1]):
         return False
     for index in range(state.offered_vouchers):
@@ -130,17 +130,17 @@ def voucher_can_be_had(state, number):
 
 @rule
 def draw_from_pool(state, pool, source):
-    """The number of what a pool gives."""
+    """Draw from a pool; returns the number of the entry."""
     anything = False
     for place in range(SIZE[pool]):
-        if can_be_had(state, pool, POOL[pool, place]):
+        if is_available(state, pool, POOL[pool, place]):
             anything = True
             break
     if not anything:
         return INSTEAD[pool]
     number = POOL[pool, randomness.below(state, source, SIZE[pool])]
     repeat = 1
-    while not can_be_had(state, pool, number):
+    while not is_available(state, pool, number):
         repeat += 1
         number = POOL[pool, randomness.below_again(state, source, repeat, SIZE[pool])]
     return number
@@ -148,7 +148,7 @@ def draw_from_pool(state, pool, source):
 
 @rule
 def blank_item(state, item, kind, number):
-    """A new thing with nothing special about it."""
+    """Reset an item to a new one without any special properties."""
     state.born += 1
     item.born = state.born
     item.kind = kind
@@ -182,7 +182,7 @@ def edition_rate(state):
 
 @rule
 def edition_of(poll, rate, may_be_negative):
-    """The edition that a poll gives at a rate."""
+    """The edition for a random number at a rate."""
     if may_be_negative and poll > 1.0 - 0.003:
         return cards.NEGATIVE
     if poll > 1.0 - 0.006 * rate:
@@ -194,7 +194,7 @@ def edition_of(poll, rate, may_be_negative):
 
 @rule
 def sure_edition_of(poll):
-    """The edition that a poll gives where there is one for sure."""
+    """The edition for a random number if there is certainly one."""
     return cards.POLYCHROME if poll > 0.85 else (cards.HOLO if poll > 0.5 else cards.FOIL)
 
 
@@ -204,7 +204,7 @@ def draw_joker(state, item, source, rarity):
     if rarity == 0:
         rarity = rarity_of(randomness.uniform(state, RARITY_STREAM[source]))
     elif source == SOUL:
-        randomness.uniform(state, RARITY_STREAM[source])  # drawn, and thrown away
+        randomness.uniform(state, RARITY_STREAM[source])  # the original draws this number and ignores it
     number = draw_from_pool(state, rarity - 1, JOKER_STREAM[source, rarity])
     blank_item(state, item, JOKER, number)
     if source <= BUFFOON:
@@ -232,13 +232,13 @@ def draw_consumable(state, item, pool, source):
 
 @rule
 def missing(state, number):
-    """Whether a card of which there is one at most may appear."""
+    """Whether a card that exists at most once may appear."""
     return state.rules & SHOWMAN != 0 or not exists(state, CONSUMABLE, number)
 
 
 @rule
 def draw_pack_consumable(state, item, pool, source, soul_stream):
-    """A tarot, planet or spectral card of a pack, which may turn out to be The Soul or Black Hole."""
+    """Draw a tarot, planet or spectral card for a pack; it may be The Soul or Black Hole instead."""
     special = 0
     if pool != PLANETS and missing(state, consumables.SOUL) and randomness.uniform(state, soul_stream) > 0.997:
         special = consumables.SOUL
@@ -290,7 +290,7 @@ def seal_of(poll):
 
 @rule
 def draw_shelf_item(state, item):
-    """Something for a place on the shelf: what kind, then which."""
+    """Draw an item for the shelf: first its kind, then which one."""
     tarots = 32.0 if state.owned_vouchers[TAROT_TYCOON] else (9.6 if state.owned_vouchers[TAROT_MERCHANT] else 4.0)
     planets = 32.0 if state.owned_vouchers[PLANET_TYCOON] else (9.6 if state.owned_vouchers[PLANET_MERCHANT] else 4.0)
     playing = 4.0 if state.owned_vouchers[MAGIC_TRICK] else 0.0
@@ -310,7 +310,7 @@ def draw_shelf_item(state, item):
 
 @rule
 def draw_pack(state):
-    """Which pack the shop offers; the very first of a run is not drawn."""
+    """Draw a pack for the shop; the first pack of a run is fixed."""
     state.packs_offered = min(state.packs_offered + 1, 30000)
     if state.packs_offered == 1:
         return packs.FIRST_PACK
@@ -326,7 +326,7 @@ def draw_pack(state):
 
 @rule
 def fill_pack(state, kind):
-    """Draw what is in a pack, one after the other: what already lies there does not come again."""
+    """Draw the contents of a pack one after the other, so that nothing appears twice."""
     state.pack_count = 0
     for place in range(packs.SHOWN[kind]):
         item = state.pack[place]
@@ -353,7 +353,7 @@ def fill_pack(state, kind):
 
 @rule
 def most_played(state):
-    """The hand that was played most, the better one of equals; -1 if none was."""
+    """The hand played most often, the better one of equals; -1 if none was played."""
     best = -1
     most = 0
     for hand in range(hands.HANDS):
@@ -372,7 +372,7 @@ def boss_is_eligible(state, boss):
 
 @rule
 def draw_boss(state):
-    """A boss, of those that have been met least often."""
+    """Draw a boss among those that have appeared least often."""
     fewest = 255
     for place in range(len(blinds.ALPHABETICAL)):
         boss = blinds.ALPHABETICAL[place]

@@ -1,30 +1,30 @@
-"""Jokers at work: who acts as whom, and what each does when its moment comes.
+"""The jokers in action: their effects at each moment of the game.
 
-`fire` lets all jokers act at a moment, from left to right, by the lines of their table; what is more than a sum is left
-to `deeds`.
+`fire` triggers all jokers at a moment, from left to right, by their rows in the table; effects other than chips and
+mult are in `joker_actions`.
 """
 
-from ludus.games.balatro import conditions, deeds
+from ludus.games.balatro import conditions, joker_actions
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.cards import DEBUFFED, RED_SEAL
 from ludus.games.balatro.tables.jokers import ACTS, EFFECTS, FIRST, LAST, UNCOMMON, RARITY
-from ludus.words import rule
+from ludus.dsl import rule
 
 
 @rule
 def fire(state, when, subject):
-    """All jokers act at a moment, `subject` being the card it is about."""
+    """Trigger all jokers at a moment; `subject` is the number of the card concerned."""
     index = 0
     while index < state.joker_count:
         born = state.jokers[index].born
         act(state, index, when, subject)
-        if state.jokers[index].born == born:  # else one is gone, and another stands in its place
+        if state.jokers[index].born == born:  # else it was removed and another joker is at this index
             index += 1
 
 
 @rule
 def act(state, index, when, subject):
-    """One joker acts at a moment; what it gathers is its own, what it does may be another's."""
+    """Trigger one joker at a moment; its ability may be copied from another joker, its value is its own."""
     model = state.acts_as[index]
     if model < 0 or not (ACTS[state.jokers[model].number] >> when) & 1:
         return
@@ -47,14 +47,14 @@ def act(state, index, when, subject):
         if effect.does <= e.XMULT:
             operate(state, effect.does, conditions.amount(state, effect, joker, subject), index, subject)
         else:
-            deeds.do(state, effect, index, subject, conditions.amount(state, effect, joker, subject))
+            joker_actions.do(state, effect, index, subject, conditions.amount(state, effect, joker, subject))
             if state.joker_count < count:
-                return  # a joker is gone, perhaps this one
+                return  # a joker was removed, maybe this one
 
 
 @rule
 def operate(state, kind, amount, source, subject):
-    """Change chips or mult; only as many operations as the tally's limit allows are carried out."""
+    """Change chips or mult, unless the limit of operations in the tally is reached."""
     tally = state.tally
     if tally.operations >= tally.limit:
         return
@@ -71,7 +71,7 @@ def operate(state, kind, amount, source, subject):
 
 @rule
 def times(state, when, number):
-    """How often a card acts: never if it is debuffed, once more by a red seal, and as jokers let it."""
+    """How many times a card triggers: 0 if debuffed, else 1 plus 1 for a red seal plus retriggers by jokers."""
     card = state.cards[number]
     if card.flags & DEBUFFED:
         return 0
@@ -80,7 +80,7 @@ def times(state, when, number):
 
 @rule
 def repeats(state, when, subject):
-    """How many times more jokers let a card act."""
+    """The number of retriggers of a card by jokers."""
     total = 0
     for index in range(state.joker_count):
         model = state.acts_as[index]
@@ -98,7 +98,6 @@ def repeats(state, when, subject):
 
 @rule
 def react(state, other):
-    """Jokers that act on another's turn: Baseball Card, on that of an uncommon joker."""
-    joker = state.jokers[other]
-    if RARITY[joker.number] == UNCOMMON and not joker.debuffed:
+    """Jokers that react to another joker: Baseball Card to an uncommon joker, debuffed or not."""
+    if RARITY[state.jokers[other].number] == UNCOMMON:
         fire(state, e.REACT, -1)

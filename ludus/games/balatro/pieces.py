@@ -1,7 +1,7 @@
-"""What lies on the table, as pictures and words: cards, jokers, consumables, numbers, colours.
+"""Drawing of the items on the table: cards, jokers, consumables, numbers, colours.
 
-The font of pictures has no suits, so they are made of shapes. What lies face down is a back and nothing else.
-Places and sizes are floats throughout: every other mix of types would compile the drawing words once more.
+The font has no suit symbols, so they are made of shapes. A face-down card shows only its back.
+Positions and sizes are always floats: each other mix of argument types would compile the drawing functions again.
 """
 
 import math
@@ -15,7 +15,7 @@ from ludus.games.balatro.state import (
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, jokers, packs, tags, vouchers
 from ludus.games.balatro.tables import effects as e
-from ludus.words import draw, rule
+from ludus.dsl import draw, rule
 
 WORDS_OF_BOSSES = {
     "bl_hook": "2 cards lost a hand", "bl_ox": "favourite hand takes $", "bl_house": "first hand face down",
@@ -36,7 +36,7 @@ RANK_WORDS = (*"23456789", "10", *"JQKA")
 
 
 def word_table(words: tuple[str, ...]) -> np.ndarray:
-    """[words, LETTERS] their bytes, zeros behind them."""
+    """[words, LETTERS] the words as bytes, padded with zeros."""
     table = np.zeros((len(words), draw.LETTERS), np.uint8)
     for row, word in zip(table, words):
         row[: len(word.encode())] = list(word.encode())
@@ -44,7 +44,7 @@ def word_table(words: tuple[str, ...]) -> np.ndarray:
 
 
 def _halves(name: str) -> tuple[str, str]:
-    """A long name in two lines, parted at the space next to its middle."""
+    """A long name in two lines, split at the space nearest to its middle."""
     spaces = [place for place, letter in enumerate(name) if letter == " "]
     if len(name) <= 9 or not spaces:
         return name, ""
@@ -53,12 +53,12 @@ def _halves(name: str) -> tuple[str, str]:
 
 
 def _lines(names: tuple[str, ...]) -> np.ndarray:
-    """[names, 3, LETTERS] the whole name, and its two lines."""
+    """[names, 3, LETTERS] the full name and its two lines."""
     return np.stack([word_table((name, *_halves(name))) for name in names])
 
 
 def _gathers(row: jokers.Joker) -> int:
-    """How what a joker has gathered is written: the letter before it, 1 for none, 0 if it gathers nothing."""
+    """The prefix character for the value of a joker; 1 for no prefix, 0 if the joker has no value."""
     for effect in row.effects:
         if effect.per == e.STATE:
             return ord({e.XMULT: "x", e.DOLLARS: "$"}.get(effect.does, "+"))
@@ -102,19 +102,19 @@ BLIND_COLORS = np.array(
 )
 
 LETTER_WIDTH = 0.57
-"""of a letter of size one, about"""
+"""approximate width of a letter at font size 1"""
 CARD_WIDTH, CARD_HEIGHT = 78.0, 108.0
 LEFT, RIGHT, HAND_RIGHT = 222.0, 950.0, 862.0
 MIDDLE, CROWDED = (LEFT + RIGHT) / 2.0, 12
-"""in a hand of more cards than this only their left edges are seen"""
+"""in a hand with more cards than CROWDED, only the left edges of cards are visible"""
 PLUS, MINUS, POINT, DOLLAR, ZERO, EXPONENT = (ord(letter) for letter in "+-.$0e")
 PLAIN_LIMIT = 1e9
-"""numbers from here on are written with an exponent"""
+"""numbers from this one on are written with an exponent"""
 
 
 @rule
 def digits(shape, start, value):
-    """Write a whole number from a place on; the place behind it."""
+    """Write a whole number from position `start`; returns the position after it."""
     count = 1
     rest = value
     while rest >= 10:
@@ -135,7 +135,7 @@ def letters(shape, start, word):
 
 @rule
 def number(canvas, x, y, width, size, color, prefix, value):
-    """A float behind a letter (0 for none), no wider than `width`: 300, 1.5, 123456789, 1.23e26."""
+    """A float after a prefix character (0 for none), no wider than `width`: 300, 1.5, 123456789, 1.23e26."""
     shape = draw.add(canvas, draw.TEXT, x, y, 0.0, 0.0, size, 0.0, color)
     end = 0
     if value < 0.0:
@@ -150,7 +150,7 @@ def number(canvas, x, y, width, size, color, prefix, value):
 
 @rule
 def amount(shape, start, value):
-    """Write a float that is not negative from a place on; the place behind it."""
+    """Write a non-negative float from position `start`; returns the position after it."""
     if math.isnan(value):
         return letters(shape, start, b"nan")
     if math.isinf(value):
@@ -172,7 +172,7 @@ def amount(shape, start, value):
 
 @rule
 def fraction(shape, start, hundredths, whole):
-    """Write a point and two digits, without zeros at the end unless the whole of it is wanted."""
+    """Write a decimal point and two digits; trailing zeros only if `whole`."""
     if hundredths == 0 and not whole:
         return start
     shape.text[start] = POINT
@@ -185,7 +185,7 @@ def fraction(shape, start, hundredths, whole):
 
 @rule
 def fitted(canvas, x, y, width, size, color, words):
-    """A text that is about as wide as `width` at most."""
+    """A text shrunk to about `width` if it is wider."""
     count = 0
     while count < len(words) and words[count]:
         count += 1
@@ -195,7 +195,7 @@ def fitted(canvas, x, y, width, size, color, words):
 
 @rule
 def two_lines(canvas, x, y, width, size, color, names, index):
-    """A name in one line or two, about a point."""
+    """A name in one or two lines, centred on a point."""
     if names[index, 2, 0]:
         fitted(canvas, x, y - 0.55 * size, width, size, color, names[index, 1])
         fitted(canvas, x, y + 0.55 * size, width, size, color, names[index, 2])
@@ -205,7 +205,7 @@ def two_lines(canvas, x, y, width, size, color, names, index):
 
 @rule
 def stat(canvas, x, y, width, height, color, label, prefix, value):
-    """A box with a number and what it is."""
+    """A box with a label and a number."""
     draw.rect(canvas, x, y, width, height, BOX, 8.0)
     fitted(canvas, x + width / 2.0, y + 12.0, width, 11.0, GREY, label)
     number(canvas, x + width / 2.0, y + 0.5 * height + 7.0, width - 8.0, 22.0, color, prefix, value)
@@ -219,7 +219,7 @@ def price_tag(canvas, x, y, price):
 
 @rule
 def pip(canvas, x, y, radius, suit, color):
-    """The sign of a suit."""
+    """The symbol of a suit."""
     if suit == cards.CLUBS:
         draw.circle(canvas, x, y - 0.48 * radius, 0.47 * radius, color)
         draw.circle(canvas, x - 0.5 * radius, y + 0.22 * radius, 0.47 * radius, color)
@@ -257,14 +257,14 @@ def paint_back(canvas, x, y, width, height):
 
 @rule
 def cross(canvas, x, y, radius):
-    """What has no effect is crossed out."""
+    """A red cross over a debuffed item."""
     draw.line(canvas, x - radius, y - radius, x + radius, y + radius, 3.0, RED)
     draw.line(canvas, x - radius, y + radius, x + radius, y - radius, 3.0, RED)
 
 
 @rule
 def paint_card(canvas, x, y, unit, crowded, card, debuffed, chips):
-    """A playing card, `unit` times its usual size; of a crowded one only what stands at its left edge."""
+    """A playing card, `unit` times its usual size; if crowded, only its left edge has content."""
     width = CARD_WIDTH * unit
     height = CARD_HEIGHT * unit
     column = x + (11.5 if crowded else 14.5) * unit
@@ -289,7 +289,7 @@ def paint_card(canvas, x, y, unit, crowded, card, debuffed, chips):
 
 @rule
 def paint_joker(state, canvas, item, x, y, width, height, owned):
-    """A joker: its name, what it has gathered or looks for, edition, stickers and what it sells for."""
+    """A joker: its name, value or target, edition, stickers and sell value."""
     middle = x + width / 2.0
     color = RARITY_COLORS[jokers.RARITY[item.number]]
     paint_base(canvas, x, y, width, height, item.edition, 0xC9C5BA if item.debuffed else 0xF6EEDD)
@@ -300,7 +300,7 @@ def paint_joker(state, canvas, item, x, y, width, height, owned):
     else:
         draw.rect(canvas, x + 5.0, y + 5.0, width - 10.0, 6.0, color, 3.0)
         two_lines(canvas, middle, y + 27.0, width - 10.0, 13.0, INK, JOKER_NAMES, item.number)
-        # On a card that is a little lower the edition stands beside what it sells for.
+        # On slightly lower cards the edition is beside the sell value.
         low = height < 100.0
         if not gathered(state, canvas, item, middle, y + max(54.0, 0.54 * height), 16.0):
             paint_hat(canvas, middle, y + max(55.0, 0.56 * height), color)
@@ -323,7 +323,7 @@ def paint_joker(state, canvas, item, x, y, width, height, owned):
 
 @rule
 def paint_hat(canvas, x, y, color):
-    """A fool's cap, in the colour of the joker's rarity."""
+    """A jester's hat, in the colour of the joker's rarity."""
     for horn in range(-1, 2):
         draw.rect(canvas, x + 11.0 * horn - 6.0, y - 6.0, 12.0, 12.0, color, 0.0, 45.0)
         draw.circle(canvas, x + 11.0 * horn, y - 11.0, 3.0, GOLD)
@@ -332,7 +332,7 @@ def paint_hat(canvas, x, y, color):
 
 @rule
 def gathered(state, canvas, item, x, y, size):
-    """What a joker has gathered, or which cards or hand it looks for; whether there is such a thing."""
+    """Draw the value of a joker, or its target card or hand; returns whether it has one."""
     kind = GATHERS[item.number]
     if kind:
         number(canvas, x, y, 4.2 * size, size, INK, kind if kind > 1 else 0, item.value)

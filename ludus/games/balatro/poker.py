@@ -8,7 +8,7 @@ from ludus.games.balatro.tables.hands import (
     STRAIGHT_FLUSH, THREE_OF_A_KIND, TWO_PAIR,
 )  # fmt: skip
 from ludus.games.balatro.tables.rules import FOUR_FINGERS, PAREIDOLIA, SHORTCUT, SMEARED, SPLASH
-from ludus.words import rule
+from ludus.dsl import rule
 
 
 @rule
@@ -18,13 +18,13 @@ def debuffed(card):
 
 @rule
 def suits_alike(one, other, smeared):
-    """Whether two suits count as one: with Smeared Joker, hearts and diamonds do, and spades and clubs."""
+    """Whether two suits count as the same: with Smeared Joker, hearts and diamonds do, and spades and clubs."""
     return one == other or (smeared and (one == CLUBS or one == SPADES) == (other == CLUBS or other == SPADES))
 
 
 @rule
 def of_suit(state, card, suit):
-    """Whether a card counts as of a suit, for jokers: a debuffed card is of none, a wild one of every suit."""
+    """Whether a card has a suit, for jokers: a debuffed card has none, a wild card has every suit."""
     if card.enhancement == STONE or debuffed(card):
         return False
     return card.enhancement == WILD or suits_alike(card.suit, suit, state.rules & SMEARED != 0)
@@ -32,7 +32,7 @@ def of_suit(state, card, suit):
 
 @rule
 def of_suit_in_flush(card, suit, smeared):
-    """Whether a card counts as of a suit in a flush: a debuffed card does, by its printed suit."""
+    """Whether a card has a suit in a flush: a debuffed card has its printed suit."""
     if card.enhancement == STONE:
         return False
     return (card.enhancement == WILD and not debuffed(card)) or suits_alike(card.suit, suit, smeared)
@@ -141,7 +141,7 @@ def straight_cards(state, counts, need):
 
 @rule
 def same_ranks(counts):
-    """Bits of the hands of equal ranks that are contained."""
+    """Bits of the contained hands of equal ranks."""
     most = 0
     pairs = 0
     for rank in range(13):
@@ -166,7 +166,7 @@ def same_ranks(counts):
 
 @rule
 def scoring_cards(state, hand, counts, flush, straight):
-    """Bits of the played cards that score: those that form the hand, stones, and with Splash all."""
+    """Bits of the played cards that score: those that form the hand, stone cards, and with Splash all cards."""
     tally = state.tally
     if state.rules & SPLASH:
         return (1 << tally.count) - 1
@@ -196,7 +196,7 @@ def scoring_cards(state, hand, counts, flush, straight):
 
 @rule
 def least_of_a_rank(hand):
-    """How many cards of its rank a card of this hand has at least; 0 where ranks do not matter."""
+    """The minimum number of cards of the same rank for a card to score in this hand; 0 if ranks do not matter."""
     if hand == FIVE_OF_A_KIND or hand == FLUSH_FIVE:
         return 5
     if hand == FOUR_OF_A_KIND:

@@ -1,10 +1,10 @@
-"""What things cost and what they sell for."""
+"""Prices and sell values."""
 
 from ludus.games.balatro.state import CONSUMABLE, JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import consumables, jokers, packs, vouchers
 from ludus.games.balatro.tables.cards import EDITION_PRICE, RENTAL
 from ludus.games.balatro.tables.rules import ASTRONOMER
-from ludus.words import rule
+from ludus.dsl import rule
 
 CLEARANCE_SALE, LIQUIDATION = vouchers.KEYS.index("v_clearance_sale"), vouchers.KEYS.index("v_liquidation")
 CARD_PRICE, TAROT_PRICE, SPECTRAL_PRICE = 1, 3, 4
@@ -12,7 +12,7 @@ CARD_PRICE, TAROT_PRICE, SPECTRAL_PRICE = 1, 3, 4
 
 @rule
 def discounted(state, price):
-    """A price after the vouchers that lower all prices; nothing costs less than a dollar."""
+    """A price after the discounts of vouchers; at least one dollar."""
     percent = 100
     if state.owned_vouchers[LIQUIDATION]:
         percent = 50
@@ -32,7 +32,7 @@ def base_price(item):
 
 @rule
 def full_price(state, item):
-    """What a thing is worth in this shop, were it not free."""
+    """The price of an item in this shop if it were not free."""
     if item.kind == JOKER and item.stickers & RENTAL:
         return 1
     return discounted(state, base_price(item) + EDITION_PRICE[item.edition])
@@ -45,7 +45,7 @@ def is_planet(item):
 
 @rule
 def price(state, item):
-    """What a thing on the shelf costs."""
+    """The price of an item on the shelf."""
     if item.free or (state.rules & ASTRONOMER and is_planet(item)):
         return 0
     return full_price(state, item)
@@ -53,7 +53,7 @@ def price(state, item):
 
 @rule
 def pack_price(state, place):
-    """What the pack at a place of the shop costs."""
+    """The price of a pack in the shop."""
     kind = state.packs[place] // 3
     if state.packs_free[place] or (state.rules & ASTRONOMER and kind == packs.CELESTIAL):
         return 0
@@ -67,5 +67,5 @@ def voucher_price(state):
 
 @rule
 def sell_value(state, item):
-    """What a thing sells for: half its price, and what Egg and Gift Card have added."""
+    """The sell value of an item: half its price plus what Egg and Gift Card have added."""
     return max(1, full_price(state, item) // 2) + item.sell_value

@@ -1,7 +1,7 @@
-"""The random numbers of the real game, so that its seeds give the same run here.
+"""The random numbers of the original game, so that its seeds give the same runs here.
 
-Every draw names a stream. A stream is a float that begins as the hash of its name and the seed and takes a step with
-each draw; the float then seeds a generator of LuaJIT (four combined Tausworthe words), which gives the number.
+Every draw names a stream. A stream is a float that starts as a hash of its name and the seed and advances with each
+draw; the float then seeds LuaJIT's generator (four combined Tausworthe words), which gives the number.
 """
 
 import math
@@ -11,12 +11,12 @@ import numpy as np
 from ludus.games.balatro.tables.streams import (
     ANTE_MARK, FIRST_OF_ANTE, FIRST_STREAMS, LENGTHS_AT_FIRST, LETTERS, LONGEST, NAMES_AT_FIRST, REPEATED,
 )  # fmt: skip
-from ludus.words import rule
+from ludus.dsl import rule
 
 ANTES_KEPT = 3
-"""vouchers lead back two antes at most, where streams go on as they were left"""
+"""number of antes whose streams are stored: vouchers go back two antes at most, where streams continue"""
 RESAMPLES = 96
-"""streams of repeated draws that are remembered at most"""
+"""maximum number of stored streams of repeated draws"""
 TWO_51, FIVE_13 = 2.0**51, np.uint64(5**13)
 S13, S25, LOW_25, HALF = np.uint64(13), np.uint64(25), np.uint64(2**25 - 1), np.uint64(2**12)
 RESAMPLE = np.array(list(b"_resample"), np.uint8)
@@ -31,14 +31,14 @@ LEAST_WORDS = np.array([np.uint64(1) << (np.uint64(64) - kept) for kept in KEPT_
 
 @rule
 def hash_step(value, byte, place):
-    """Take one more letter, the one at `place` counted from 1, into a hash."""
+    """Add one character, at position `place` counted from 1, to a hash."""
     value = (1.1239285023 / value) * byte * math.pi + math.pi * place
     return value - math.floor(value)
 
 
 @rule
 def digits_of(number):
-    """How many characters a whole number has when it is written down."""
+    """The number of characters of a whole number in decimal."""
     count = 1 if number >= 0 else 2
     number = abs(number)
     while number >= 10:
@@ -49,7 +49,7 @@ def digits_of(number):
 
 @rule
 def hash_number(value, number, place):
-    """Take a whole number, the last digit of which stands at `place`, into a hash."""
+    """Add the decimal digits of a whole number, whose last digit is at position `place`, to a hash."""
     left = abs(number)
     while True:
         value = hash_step(value, 48 + left % 10, place)
@@ -62,7 +62,7 @@ def hash_number(value, number, place):
 
 @rule
 def hash_seed(state, before):
-    """The hash of the seed behind `before` other letters; a hash begins with its last letter."""
+    """The hash of the seed after `before` other characters; hashing starts at the last character."""
     value = 1.0
     for index in range(state.seed_letters - 1, -1, -1):
         value = hash_step(value, state.seed_text[index], before + index + 1)
@@ -79,7 +79,7 @@ def name_length(stream, ante):
 
 @rule
 def hash_name(state, stream, ante, repeat):
-    """The hash of a stream's name, with `_resample` and a number behind it from the second draw on, and the seed."""
+    """The hash of a stream's name, followed by `_resample` and a number from the second draw on, and the seed."""
     length = name_length(stream, ante)
     behind = len(RESAMPLE) + digits_of(repeat) if repeat else 0
     value = hash_seed(state, length + behind)
@@ -107,7 +107,7 @@ def hash_name(state, stream, ante, repeat):
 
 @rule
 def begin_streams(state):
-    """Hash the names of the streams that every run begins with, side by side: one after the other takes far longer."""
+    """Hash the names of the streams that every run starts with, in parallel, which is much faster than one by one."""
     scratch = state.resample_values
     for index in range(len(FIRST_STREAMS)):
         scratch[index] = 1.0
@@ -128,10 +128,10 @@ def begin_streams(state):
 
 @rule
 def stepped(value):
-    """The next float of a stream: what is behind the point of a sum between 2 and 4, printed with 13 decimals.
+    """The next float of a stream: the fractional part of a sum between 2 and 4, rounded to 13 decimals.
 
-    Such a number is a whole multiple m of 2^-51, so its thirteen decimals are m * 5^13 / 2^38, rounded: exact in
-    integers, where m is cut in two so that the products stay within 64 bits.
+    Such a number is an integer multiple m of 2^-51, so its thirteen decimals are m * 5^13 / 2^38, rounded. This is
+    exact in integers; m is split in two so that the products fit in 64 bits.
     """
     value = 2.134453429141 + value * 1.72431234
     multiple = np.uint64((value - math.floor(value)) * TWO_51)
@@ -141,7 +141,7 @@ def stepped(value):
 
 @rule
 def slot_of(state, stream):
-    """Where the float of a stream stands; of streams that belong to an ante, those of the last three antes do."""
+    """The index at which a stream is stored; streams of an ante are stored for the last three antes."""
     if stream < FIRST_OF_ANTE:
         return np.int64(stream)
     return np.int64(stream) + np.int64(state.ante % ANTES_KEPT) * (len(LETTERS) - FIRST_OF_ANTE)
@@ -149,7 +149,7 @@ def slot_of(state, stream):
 
 @rule
 def pseudoseed(state, stream):
-    """Take a step on a stream: a number between 0 and 1 that seeds the generator."""
+    """Advance a stream; returns a number between 0 and 1 that seeds the generator."""
     slot = slot_of(state, stream)
     value = state.streams[slot]
     if value == 0.0:
@@ -161,7 +161,7 @@ def pseudoseed(state, stream):
 
 @rule
 def pseudoseed_again(state, stream, repeat):
-    """The same for the `repeat`-th draw in a row that hit what cannot be had, from 2."""
+    """Like `pseudoseed`, for the `repeat`-th draw (from 2) after draws that hit unavailable entries."""
     name = np.int32(slot_of(state, stream) * 256 + repeat)
     index = 0
     while index < state.resamples and state.resample_names[index] != name:
@@ -178,7 +178,7 @@ def pseudoseed_again(state, stream, repeat):
 
 @rule
 def enter_ante(state, ante):
-    """Go to an ante; the streams of the one that lies too far back are let go where a new one needs the room."""
+    """Go to an ante; a new ante overwrites the streams of the oldest stored one."""
     state.ante = ante
     if ante > state.furthest_ante:
         state.furthest_ante = ante
@@ -216,7 +216,7 @@ def first_word(seed, word):
 
 @rule
 def seeded_words(seed):
-    """LuaJIT's generator, set going from a float."""
+    """The words of LuaJIT's generator after seeding with a float."""
     one = seed * math.pi + math.e
     two = one * math.pi + math.e
     three = two * math.pi + math.e
@@ -229,7 +229,7 @@ def seeded_words(seed):
 
 @rule
 def as_float(words):
-    """The number from 0 up to 1 that the words stand for."""
+    """The words as a float in [0, 1)."""
     return np.uint64(((words[0] ^ words[1] ^ words[2] ^ words[3]) & MANTISSA) | ONE).view(np.float64) - 1.0
 
 
@@ -245,13 +245,13 @@ def words_of(state):
 
 @rule
 def seed_generator(state, seed):
-    """Set the generator of the state going."""
+    """Seed the generator in the state."""
     keep_words(state, seeded_words(seed))
 
 
 @rule
 def draw_float(state):
-    """A number from 0 up to 1."""
+    """A float in [0, 1)."""
     words = stepped_words(words_of(state))
     keep_words(state, words)
     return as_float(words)
@@ -265,20 +265,20 @@ def draw_below(state, count):
 
 @rule
 def uniform(state, stream):
-    """A number from 0 up to 1 of a stream."""
+    """A float in [0, 1) from a stream."""
     seed_generator(state, pseudoseed(state, stream))
     return draw_float(state)
 
 
 @rule
 def below(state, stream, count):
-    """A whole number from 0 to count - 1 of a stream."""
+    """A whole number from 0 to count - 1 from a stream."""
     seed_generator(state, pseudoseed(state, stream))
     return draw_below(state, count)
 
 
 @rule
 def below_again(state, stream, repeat, count):
-    """The `repeat`-th draw in a row, from 2."""
+    """Like `below`, for the `repeat`-th draw in a row, from 2."""
     seed_generator(state, pseudoseed_again(state, stream, repeat))
     return draw_below(state, count)

@@ -1,33 +1,43 @@
-"""The course of a run: blinds, hands, discards, the end of a round, and what the next ante brings."""
+"""The course of a run: blinds, hands, discards, the end of a round, and the next ante."""
 
 import math
 
 import numpy as np
 
 from ludus.games.balatro import (
-    beginning, bosses, deck, generation, holdings, jokers, poker, randomness, scoring, tagging,
-)  # fmt: skip
-from ludus.games.balatro.bosses import DISABLED, PERISHED
+    run_start,
+    bosses,
+    deck,
+    draws,
+    generation,
+    holdings,
+    jokers,
+    poker,
+    randomness,
+    scoring,
+    kept_tags,
+)
+from ludus.games.balatro.bosses import PERISHED
 from ludus.games.balatro.state import (
-    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_IN_HAND, MOST_PLAYED, PLAYING_HAND, SMALL,
+    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_PLAYED, PLAYING_HAND, SMALL,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, tags, vouchers
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.jokers import MR_BONES
 from ludus.games.balatro.tables.rules import CHICOT
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import OVER, rule
+from ludus.dsl import OVER, rule
 
 WIN_ANTE = 8
 SHUFFLE, CASH_OUT_SHUFFLE = stream("nr@"), stream("cashout@")
-HOOK, BELL, HEART, ACORN, WHEEL = (stream(name) for name in ("hook", "cerulean_bell", "crimson_heart", "aajk", "wheel"))
+HOOK, BELL, ACORN = (stream(name) for name in ("hook", "cerulean_bell", "aajk"))
 PURPLE_TAROT = stream("Tarot8ba@")
 SEED_MONEY, MONEY_TREE = vouchers.KEYS.index("v_seed_money"), vouchers.KEYS.index("v_money_tree")
 
 
 @rule
 def ante_score(state, ante):
-    """What an ante asks before a blind's factor; beyond the eighth it grows faster and faster."""
+    """The required score of an ante before a blind's factor; after the eighth it grows faster than exponentially."""
     scaling = decks.SCALING[state.stake]
     if ante < 1:
         return 100.0
@@ -44,20 +54,20 @@ def ante_score(state, ante):
 
 @rule
 def row_of(state, blind):
-    """The row of the ante's small, big or boss blind."""
+    """The row in the table of the ante's small, big or boss blind."""
     return np.int64(state.boss) if blind == BOSS else np.int64(blind)
 
 
 @rule
 def asked(state, blind):
-    """What a blind of this ante asks for."""
+    """The required score of a blind of this ante."""
     score = ante_score(state, state.ante) * blinds.FACTOR[row_of(state, blind)] * state.scale
     return score * 2.0 if state.deck == decks.PLASMA else score
 
 
 @rule
 def select_blind(state):
-    """Take on the blind."""
+    """Start the current blind."""
     state.phase = PLAYING_HAND
     state.round += 1
     state.score = 0.0
@@ -70,22 +80,23 @@ def select_blind(state):
     state.eye_hands = 0
     state.mouth_hand = -1
     state.fish = 0
-    state.hand_size_now = tagging.used_up(state, tags.JUGGLE)
+    state.hand_size_now = kept_tags.used_up(state, tags.JUGGLE)
     for hand in range(hands.HANDS):
         state.plays_this_round[hand] = 0
-    meet_blind(state)
+    apply_boss_at_start(state)
+    deck.debuff_all(state)
     jokers.fire(state, e.BLIND, -1)
     deck.shuffle(state, SHUFFLE)
-    deck.debuff_all(state)
-    draw_hand(state)
+    draws.fill_hand(state)
     jokers.fire(state, e.FIRST_DRAW, -1)
     deck.sort_hand(state)
+    apply_boss_after_draw(state)
     check_stuck(state)
 
 
 @rule
-def meet_blind(state):
-    """What a boss does at once; Chicot gives back what it took."""
+def apply_boss_at_start(state):
+    """Effects of a boss at the start of its blind; Chicot disables it."""
     effect = deck.boss_effect(state)
     if effect == blinds.NO_DISCARDS:
         state.discards_left = 0
@@ -99,7 +110,7 @@ def meet_blind(state):
 
 @rule
 def hide_jokers(state):
-    """Amber Acorn: jokers are turned face down and shuffled."""
+    """Amber Acorn: turn jokers face down and shuffle them."""
     count = state.joker_count
     for index in range(count):
         state.jokers[index].face_down = 1
@@ -120,49 +131,26 @@ def sort_by_birth(state):
 
 
 @rule
-def hand_limit(state):
-    """How many cards the hand holds now."""
-    limit = state.hand_size + holdings.passive(state, e.HAND_SIZE)
-    if state.phase == PLAYING_HAND:
-        limit += state.hand_size_now
-        limit -= deck.boss_effect(state) == blinds.SMALLER_HAND
-    return min(max(limit, 0), MOST_IN_HAND)
+def draw_hand(state):
+    """Fill the hand from the pile, then apply the boss's effect on it."""
+    draws.fill_hand(state)
+    apply_boss_after_draw(state)
 
 
 @rule
-def draw_hand(state):
-    """Fill the hand from the pile, some cards face down where the boss wants it."""
+def apply_boss_after_draw(state):
+    """Effects of a boss after a hand was drawn."""
     effect = deck.boss_effect(state)
-    wanted = hand_limit(state) - state.hand_count
-    begun = state.hands_played + state.discards_used > 0
-    if effect == blinds.DRAW_THREE and begun:
-        wanted = min(blinds.NUMBER[state.boss], MOST_IN_HAND - state.hand_count)
-    for _ in range(min(wanted, state.pile_count)):
-        number = deck.draw_card(state)
-        if comes_face_down(state, effect, state.cards[number], begun):
-            state.cards[number].flags |= cards.FACE_DOWN
-    deck.sort_hand(state)
     if effect == blinds.FORCE_CARD:
         force_card(state)
-    elif effect == blinds.DISABLE_JOKER and (state.fish or not begun):
-        disable_joker(state)
+    elif effect == blinds.DISABLE_JOKER and (state.fish or not draws.round_has_begun(state)):
+        bosses.disable_joker(state)
     state.fish = 0
 
 
 @rule
-def comes_face_down(state, effect, card, begun):
-    if effect == blinds.FIRST_FACE_DOWN:
-        return not begun
-    if effect == blinds.SOME_FACE_DOWN:
-        return randomness.uniform(state, WHEEL) < state.luck / blinds.NUMBER[state.boss]
-    if effect == blinds.LATER_FACE_DOWN:
-        return state.fish != 0
-    return effect == blinds.FACES_DOWN and poker.is_face(state, card)
-
-
-@rule
 def nth_in_hand(state, nth):
-    """The number of the n-th card of the hand, in the order in which the cards came to be."""
+    """The number of the n-th card of the hand, in order of creation."""
     last = -1
     for _ in range(nth + 1):
         lowest = 9999
@@ -176,7 +164,7 @@ def nth_in_hand(state, nth):
 
 @rule
 def force_card(state):
-    """Cerulean Bell: one card is always selected."""
+    """Cerulean Bell: force one card to be selected."""
     for place in range(state.hand_count):
         if state.cards[state.hand[place]].flags & cards.FORCED:
             return
@@ -186,26 +174,8 @@ def force_card(state):
 
 
 @rule
-def disable_joker(state):
-    """Crimson Heart: another joker has no effect, from hand to hand."""
-    allowed = 0
-    count = 0
-    for index in range(state.joker_count):
-        joker = state.jokers[index]
-        was = joker.debuffed & DISABLED
-        joker.debuffed &= PERISHED
-        if not was or state.joker_count == 1:
-            allowed |= 1 << index
-            count += 1
-    if count:
-        nth = randomness.below(state, HEART, count)
-        state.jokers[holdings.nth_born(state.jokers, state.joker_count, allowed, nth)].debuffed |= DISABLED
-    holdings.refresh(state)
-
-
-@rule
 def take_selected(state):
-    """Move the selected cards from the hand into the tally, in their order."""
+    """Move the selected cards from the hand into the tally, in order."""
     tally = state.tally
     tally.count = 0
     kept = 0
@@ -225,7 +195,7 @@ def take_selected(state):
 @rule
 def play_hand(state):
     """Play the selected cards."""
-    holdings.refresh(state)  # a situation may have been put together from outside
+    holdings.refresh(state)  # the state may have been constructed by a caller, for example by tools/scores.py
     take_selected(state)
     tally = state.tally
     state.hands_left -= 1
@@ -239,6 +209,7 @@ def play_hand(state):
     scoring.after_hand(state)
     state.hands_played += 1
     state.hands_of_run += 1
+    deck.grow(state, e.PLAYED, -1)
     if deck.boss_effect(state) == blinds.DISCARD_TWO:
         discard_random(state)
     state.fish = 1
@@ -247,24 +218,24 @@ def play_hand(state):
 
 @rule
 def discard_random(state):
-    """The Hook: two random cards are discarded."""
+    """The Hook: discard two random cards."""
     for _ in range(blinds.NUMBER[state.boss]):
         if state.hand_count:
             number = nth_in_hand(state, randomness.below(state, HOOK, state.hand_count))
-            leave_hand(state, number)
-            let_go(state, number)
+            remove_from_hand(state, number)
+            discard_card(state, number)
 
 
 @rule
-def let_go(state, number):
-    """A card is discarded."""
+def discard_card(state, number):
+    """Discard one card."""
     jokers.fire(state, e.DISCARDED, number)
     if state.cards[number].seal == cards.PURPLE_SEAL and not state.cards[number].flags & cards.DEBUFFED:
         holdings.create_consumable(state, generation.TAROTS, PURPLE_TAROT)
 
 
 @rule
-def leave_hand(state, number):
+def remove_from_hand(state, number):
     kept = 0
     for place in range(state.hand_count):
         if state.hand[place] != number:
@@ -275,7 +246,7 @@ def leave_hand(state, number):
 
 @rule
 def discard(state):
-    """Discard the selected cards and draw others."""
+    """Discard the selected cards and draw new ones."""
     take_selected(state)
     tally = state.tally
     tally.broken = 0
@@ -283,7 +254,7 @@ def discard(state):
     poker.evaluate(state)
     jokers.fire(state, e.DISCARD, -1)
     for place in range(tally.count):
-        let_go(state, tally.cards[place])
+        discard_card(state, tally.cards[place])
     scoring.destroy_broken(state)
     state.discards_left -= 1
     state.discards_used += 1
@@ -293,7 +264,7 @@ def discard(state):
 
 @rule
 def finish_turn(state):
-    """After a hand: the blind is beaten, or lost, or goes on."""
+    """After a hand: the blind is beaten, lost, or continues."""
     if state.score >= state.required:
         end_round(state)
     elif state.hands_left <= 0:
@@ -305,7 +276,7 @@ def finish_turn(state):
 
 @rule
 def check_stuck(state):
-    """Without a card to play the blind is lost."""
+    """The blind is lost if there is no card to play."""
     if state.status != OVER and state.phase == PLAYING_HAND and state.hand_count == 0:
         lose_or_survive(state)
 
@@ -324,17 +295,17 @@ def lose_or_survive(state):
 
 @rule
 def end_round(state):
-    """The blind is beaten: what is held pays, jokers change, and the pay is counted."""
+    """The blind is beaten: apply effects of jokers and held cards, compute the pay, and undo the boss's effects."""
     boss_beaten = state.blind == BOSS
     state.beaten += 1
     state.tally.dollars = 0
+    state.unused_discards += state.discards_left
+    end_jokers(state)
     for place in range(state.hand_count):
         end_held(state, state.hand[place])
-    jokers.fire(state, e.ROUND_END, -1)
-    end_stickers(state)
-    state.unused_discards += state.discards_left
     state.pay = count_pay(state)
     state.phase = CASHING_OUT
+    bosses.free_jokers(state)
     back_to_deck(state)
     if boss_beaten:
         if state.ante >= WIN_ANTE and not state.won:
@@ -342,12 +313,12 @@ def end_round(state):
             if not state.endless:
                 state.status = OVER
         next_ante(state)
-    beginning.choose_targets(state)
+    run_start.choose_targets(state)
 
 
 @rule
 def end_held(state, number):
-    """A card that is still held at the end: gold pays, a blue seal gives the planet of the last hand."""
+    """Effects of a card held at the end of a round: gold pays, a blue seal gives the planet of the last hand."""
     card = state.cards[number]
     for _ in range(jokers.times(state, e.HELD_AGAIN, number)):
         if card.enhancement == cards.GOLD:
@@ -357,24 +328,32 @@ def end_held(state, number):
 
 
 @rule
-def end_stickers(state):
-    """Rental jokers cost, perishable ones come to their end, and what a boss did to jokers is over."""
-    for index in range(state.joker_count):
-        joker = state.jokers[index]
-        joker.face_down = 0
-        joker.debuffed &= PERISHED
-        if joker.stickers & cards.RENTAL:
+def end_jokers(state):
+    """End of the round for each joker: rent (also for a joker that is about to be removed), effects, and perishing."""
+    index = 0
+    while index < state.joker_count:
+        born = state.jokers[index].born
+        if state.jokers[index].stickers & cards.RENTAL:
             state.money -= 3
-        if joker.stickers & cards.PERISHABLE and joker.rounds > 0:
-            joker.rounds -= 1
-            if joker.rounds == 0:
-                joker.debuffed |= PERISHED
-    holdings.refresh(state)
+        jokers.act(state, index, e.ROUND_END, -1)
+        if index < state.joker_count and state.jokers[index].born == born:
+            perish(state, index)
+            index += 1
+
+
+@rule
+def perish(state, index):
+    """Count down the rounds of a perishable joker, debuffed or not; after the last it is debuffed permanently."""
+    joker = state.jokers[index]
+    if joker.stickers & cards.PERISHABLE and joker.rounds > 0:
+        joker.rounds -= 1
+        if joker.rounds == 0:
+            holdings.set_debuff(state, index, joker.debuffed | PERISHED)
 
 
 @rule
 def count_pay(state):
-    """What the blind, hands that are left, jokers, tags and interest pay."""
+    """The pay from the blind, remaining hands, jokers, tags and interest."""
     pay = blinds.PAYS[row_of(state, state.blind)]
     if state.blind == SMALL and state.stake >= decks.RED_STAKE:
         pay = 0
@@ -387,7 +366,7 @@ def count_pay(state):
     pay += state.money - before
     state.money = before
     if state.blind == BOSS:
-        pay += tagging.used_up(state, tags.INVESTMENT)
+        pay += kept_tags.used_up(state, tags.INVESTMENT)
     return pay
 
 
@@ -406,7 +385,7 @@ def back_to_deck(state):
 
 @rule
 def next_ante(state):
-    """After a boss: the next ante, its voucher, and cards that count as not played."""
+    """After a boss: go to the next ante, draw its voucher, and reset the flags of all cards."""
     randomness.enter_ante(state, state.ante + 1)
     state.offered_vouchers = 0
     state.vouchers[0] = generation.draw_voucher(state, generation.VOUCHER_STREAM)
@@ -416,22 +395,22 @@ def next_ante(state):
     for number in range(state.card_count):
         state.cards[number].flags = 0
     if state.deck == decks.ANAGLYPH:
-        tagging.gain(state, tags.DOUBLE_TAG, -1)
+        kept_tags.gain(state, tags.DOUBLE_TAG, -1)
 
 
 @rule
 def next_blind(state):
-    """Back to the choice of a blind, the next one."""
+    """Go to the choice of the next blind."""
     state.phase = CHOOSING_BLIND
     state.blind = SMALL if state.blind == BOSS else state.blind + 1
 
 
 @rule
 def cash_out(state):
-    """Take the pay and go to the shop; after a boss the next one and new tags are known."""
+    """Collect the pay and shuffle; after a boss, draw the next boss and new tags."""
     state.money = min(state.money + state.pay, 2_000_000_000)
     state.pay = 0
     deck.shuffle(state, CASH_OUT_SHUFFLE)
     if state.blind == BOSS:
-        beginning.offer_tags(state)
+        run_start.offer_tags(state)
         state.boss = generation.draw_boss(state)

@@ -1,4 +1,4 @@
-"""The table as a picture: numbers at the left, what is owned above, in the middle what the phase is about."""
+"""The picture of the table: numbers at the left, owned items at the top, the current phase in the middle."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ludus.games.balatro.state import (
     BOSS, CASHING_OUT, CHOOSING_BLIND, OPENING, PLAYING_HAND, SHOPPING, SMALL,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, decks, hands, tags
-from ludus.words import OVER, PLAYING, draw, rule
+from ludus.dsl import OVER, PLAYING, draw, rule
 
 
 @rule
@@ -45,7 +45,7 @@ def scene(state, seat, canvas):
 
 @rule
 def paint_grid(state, canvas, items, count, left, width, rows, is_jokers):
-    """What is owned, in as many rows as it takes, with its buttons."""
+    """Owned items in a number of rows, with their buttons."""
     columns = max(1, (count + rows - 1) // rows)
     across = min(84.0, width / columns)
     down = 112.0 / rows
@@ -81,7 +81,7 @@ def paint_owned(state, canvas):
 
 @rule
 def ratio(canvas, x, y, label, part, whole):
-    """`jokers 2 / 5`"""
+    """A label with two numbers, such as `jokers 2 / 5`."""
     draw.text(canvas, x - 14.0, y, 12.0, GREY, label)
     right = x + 3.2 * len(label) + 6.0
     number(canvas, right, y, 20.0, 12.0, WHITE, 0, float(part))
@@ -91,7 +91,7 @@ def ratio(canvas, x, y, label, part, whole):
 
 @rule
 def coming(state):
-    """The blind of the ante that is being played or comes next: small, big or boss."""
+    """The blind that is being played or comes next: small, big or boss."""
     if state.phase == SHOPPING or (state.phase == OPENING and state.pack_return == SHOPPING):
         return SMALL if state.blind == BOSS else np.int64(state.blind) + 1
     return np.int64(state.blind)
@@ -127,7 +127,7 @@ def paint_panel(state, canvas):
 
 @rule
 def paint_last_hand(state, canvas):
-    """Chips and mult of the hand that was played last."""
+    """Chips and mult of the last played hand."""
     draw.rect(canvas, 18.0, 204.0, 184.0, 86.0, BOX, 8.0)
     draw.rect(canvas, 24.0, 246.0, 80.0, 38.0, BLUE, 8.0)
     draw.rect(canvas, 116.0, 246.0, 80.0, 38.0, RED, 8.0)
@@ -145,7 +145,7 @@ def paint_last_hand(state, canvas):
 
 @rule
 def paint_tags(state, canvas):
-    """The tags that wait, the newest first, as many as there is room for; below them deck and stake."""
+    """Held tags, newest first, as many as there is room for; below them deck and stake."""
     draw.text(canvas, 110.0, 476.0, 11.0, GREY, b"tags")
     shown = min(int(state.tag_count), 4)
     for place in range(shown):
@@ -187,9 +187,9 @@ def paint_pile(state, canvas):
 
 @rule
 def place_now(state, place):
-    """The number that a card of the last hand has now, since cards move up when one before them is destroyed.
+    """The current number of a card of the last hand; numbers decrease when a card with a lower number is destroyed.
 
-    -1 if it is gone, or if what else was destroyed makes the number stand for a card of the hand or of the pile.
+    -1 if the card is gone, or if further destroyed cards make the number refer to a card in the hand or the pile.
     """
     tally = state.tally
     old = np.int64(tally.cards[place])
@@ -210,7 +210,7 @@ def place_now(state, place):
 
 @rule
 def was_played(state):
-    """Whether the cards of the tally were played rather than discarded, as far as can be told from what they are."""
+    """Whether the cards of the tally were played rather than discarded, as far as the state shows."""
     tally = state.tally
     if state.hands_played == 0 or tally.hand != state.last_hand:
         return False
@@ -362,7 +362,7 @@ def paint_pack(state, canvas):
 
 @rule
 def paint_levels(state, canvas):
-    """The levels of the poker hands that one knows of."""
+    """The levels of the known poker hands."""
     shown = 0
     for hand in range(hands.HANDS):
         if hand < hands.SECRET and state.plays[hand] == 0:

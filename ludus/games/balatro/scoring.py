@@ -1,19 +1,19 @@
-"""What a played hand is worth, in the order of the real game."""
+"""Scoring of a played hand, in the order of the original game."""
 
 import math
 
 import numpy as np
 
-from ludus.games.balatro import conditions, deck, deeds, jokers, poker
+from ludus.games.balatro import conditions, deck, joker_actions, jokers, poker
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, vouchers
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import rule
+from ludus.dsl import rule
 
 OBSERVATORY = vouchers.KEYS.index("v_observatory")
 LUCKY_MULT, LUCKY_MONEY, GLASS = stream("lucky_mult"), stream("lucky_money"), stream("glass")
 BY_CARD, BY_HELD, BY_EDITION, BY_PLANET, BY_DECK = range(100, 105)
-"""who did an operation, where it was no joker"""
+"""the source of an operation, if it is not a joker"""
 NO_LIMIT = 30000
 
 
@@ -31,7 +31,7 @@ def level_mult(state, hand):
 
 @rule
 def refuses(state):
-    """Whether the boss does not let the hand score."""
+    """Whether the boss forbids the hand to score."""
     effect = deck.boss_effect(state)
     hand = state.tally.hand
     if effect == blinds.FIVE_CARDS:
@@ -42,8 +42,8 @@ def refuses(state):
 
 
 @rule
-def meet_boss(state):
-    """What a boss does about a hand before it scores."""
+def apply_boss_before_scoring(state):
+    """Effects of a boss on a hand before it scores."""
     tally = state.tally
     effect = deck.boss_effect(state)
     tally.refused = refuses(state)
@@ -59,22 +59,18 @@ def meet_boss(state):
     elif effect == blinds.TAKE_MONEY and tally.hand == state.ox_hand:
         state.money = 0
         tally.boss_acted = 1
-    elif effect == blinds.HALVE or effect == blinds.PAY_PER_CARD or effect == blinds.DISCARD_TWO:
+    elif effect == blinds.HALVE:
         tally.boss_acted = 1
-    elif effect == blinds.DEBUFF_SUIT or effect == blinds.DEBUFF_FACES or effect == blinds.DEBUFF_PLAYED:
-        for place in range(tally.count):
-            if state.cards[tally.cards[place]].flags & cards.DEBUFFED:
-                tally.boss_acted = 1
 
 
 @rule
 def score_hand(state):
-    """Score the cards in the tally, which are no longer in the hand; `tally.score` is what comes out."""
+    """Score the cards in the tally, which have left the hand; the result is `tally.score`."""
     tally = state.tally
     poker.evaluate(state)
     state.plays[tally.hand] += 1
     state.plays_this_round[tally.hand] += 1
-    meet_boss(state)
+    apply_boss_before_scoring(state)
     tally.operations = 0
     tally.dollars = 0
     tally.broken = 0
@@ -113,8 +109,10 @@ def begin(state):
 
 @rule
 def score_card(state, number):
-    """A card that scores: its own chips, mult and money, then what jokers make of it; and all again if it repeats."""
+    """Score a card: its own chips, mult and money, then jokers; repeated for each retrigger."""
     card = state.cards[number]
+    if card.flags & cards.DEBUFFED and deck.boss_effect(state) != blinds.NOTHING:
+        state.tally.boss_acted = 1
     for _ in range(jokers.times(state, e.AGAIN, number)):
         score_once(state, card, number)
         jokers.fire(state, e.SCORED, number)
@@ -136,10 +134,10 @@ def score_once(state, card, number):
             jokers.operate(state, e.MULT, 20.0, BY_CARD, number)
             state.tally.lucky = 1
         if conditions.succeeds(state, LUCKY_MONEY, 15):
-            deeds.earn(state, 20)
+            joker_actions.earn(state, 20)
             state.tally.lucky = 1
     if card.seal == cards.GOLD_SEAL:
-        deeds.earn(state, 3)
+        joker_actions.earn(state, 3)
     if card.enhancement == cards.GLASS:
         jokers.operate(state, e.XMULT, 2.0, BY_CARD, number)
     apply_edition(state, card.edition, BY_EDITION, number)
@@ -157,7 +155,7 @@ def apply_edition(state, edition, source, number):
 
 @rule
 def score_held(state, number):
-    """A card that stays in hand: steel, and what jokers make of it."""
+    """Effects of a card held in hand: steel, then jokers."""
     card = state.cards[number]
     for _ in range(jokers.times(state, e.HELD_AGAIN, number)):
         if card.enhancement == cards.STEEL:
@@ -167,21 +165,20 @@ def score_held(state, number):
 
 @rule
 def score_joker(state, index):
-    """A joker's own turn: foil and holographic first, polychrome last."""
+    """Score a joker: foil and holographic first, polychrome last. A debuffed joker's edition has no effect."""
     joker = state.jokers[index]
-    if joker.debuffed:
-        return
-    if joker.edition != cards.POLYCHROME:
-        apply_edition(state, joker.edition, index, -1)
+    edition = 0 if joker.debuffed else joker.edition
+    if edition != cards.POLYCHROME:
+        apply_edition(state, edition, index, -1)
     jokers.act(state, index, e.MAIN, -1)
     jokers.react(state, index)
-    if joker.edition == cards.POLYCHROME:
-        apply_edition(state, joker.edition, index, -1)
+    if edition == cards.POLYCHROME:
+        apply_edition(state, edition, index, -1)
 
 
 @rule
 def finish(state):
-    """Planets in the Observatory, and the deck itself."""
+    """Effects of the voucher Observatory and of the Plasma Deck."""
     tally = state.tally
     if state.owned_vouchers[OBSERVATORY]:
         for index in range(state.consumable_count):
@@ -195,7 +192,7 @@ def finish(state):
 
 @rule
 def after_hand(state):
-    """Glass that scored may break, jokers act for the last time, and what is broken is gone."""
+    """After scoring: glass cards may break, jokers act, and broken cards are destroyed."""
     tally = state.tally
     for place in range(tally.count):
         card = state.cards[tally.cards[place]]
@@ -209,7 +206,7 @@ def after_hand(state):
 
 @rule
 def destroy_broken(state):
-    """Destroy the cards of the tally that are marked, from the one with the highest number down."""
+    """Destroy the marked cards of the tally, from the highest number down."""
     tally = state.tally
     left = np.int64(tally.broken)
     while left:

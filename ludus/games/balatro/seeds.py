@@ -1,4 +1,4 @@
-"""Seeds of the real game: up to eight letters and digits; a 0 that is typed becomes an O."""
+"""Seeds of the original game: up to eight letters and digits; the digit 0 becomes the letter O."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def parse(text: str) -> Array:
         return letters
     plain = text.upper().replace("0", "O")
     if not 1 <= len(plain) <= SEED_LETTERS or not set(plain) <= set(LETTERS):
-        raise LudusError(f'"{text}" is no seed; a seed is 1 to {SEED_LETTERS} digits and letters, like 7LB2WVPK')
+        raise LudusError(f'"{text}" is not a seed; a seed is 1 to {SEED_LETTERS} digits and letters, like 7LB2WVPK')
     letters[: len(plain)] = list(plain.encode())
     return letters

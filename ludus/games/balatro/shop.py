@@ -1,15 +1,26 @@
-"""The shop: what it offers, buying, selling, rerolling, and the packs one opens there."""
+"""The shop: its offers, buying, selling, rerolling, and opening packs."""
 
-from ludus.games.balatro import beginning, bosses, deck, generation, holdings, jokers, prices, rounds, tagging, using
+from ludus.games.balatro import (
+    run_start,
+    bosses,
+    deck,
+    draws,
+    generation,
+    holdings,
+    jokers,
+    prices,
+    rounds,
+    kept_tags,
+    consumable_use,
+)
 from ludus.games.balatro.state import (
-    CHOOSING_BLIND, CONSUMABLE, JOKER, MOST_JOKERS, MOST_ON_SHELF, MOST_PACKS, MOST_VOUCHERS, OPENING, PLAYING_HAND,
-    SHOPPING,
+    CHOOSING_BLIND, CONSUMABLE, JOKER, MOST_JOKERS, MOST_ON_SHELF, MOST_PACKS, MOST_VOUCHERS, OPENING, SHOPPING,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, cards, packs, tags, vouchers
 from ludus.games.balatro.tables import effects as e
 from ludus.games.balatro.tables.jokers import RARE, UNCOMMON
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import rule
+from ludus.dsl import rule
 
 OVERSTOCK, OVERSTOCK_PLUS, REROLL_SURPLUS, REROLL_GLUT = map(
     vouchers.KEYS.index, ("v_overstock_norm", "v_overstock_plus", "v_reroll_surplus", "v_reroll_glut")
@@ -22,19 +33,19 @@ FIRST_SHUFFLE = stream("shuffle")
 
 @rule
 def enter(state):
-    """A new shop: its shelf, its vouchers, its packs, and the tags that were waiting for it."""
+    """Open a new shop: its shelf, vouchers and packs, and the tags that apply to it."""
     state.phase = SHOPPING
     state.rerolls = 0
     state.free_rerolls = holdings.passive(state, e.FREE_REROLLS)
     state.reroll_base = max(
         0, FIRST_REROLL - 2 * (state.owned_vouchers[REROLL_SURPLUS] + state.owned_vouchers[REROLL_GLUT])
     )
-    if tagging.take(state, tags.FREE_REROLLS) >= 0:
+    if kept_tags.take(state, tags.FREE_REROLLS) >= 0:
         state.reroll_base = 0
     state.shelf_count = 0
     state.pack_count = 0
     fill_shelf(state)
-    while tagging.take(state, tags.EXTRA_VOUCHER) >= 0 and state.offered_vouchers < MOST_VOUCHERS:
+    while kept_tags.take(state, tags.EXTRA_VOUCHER) >= 0 and state.offered_vouchers < MOST_VOUCHERS:
         state.vouchers[state.offered_vouchers] = generation.draw_voucher(state, generation.VOUCHER_FROM_TAG)
         state.offered_vouchers += 1
         state.tag_vouchers += 1
@@ -42,7 +53,7 @@ def enter(state):
         state.packs[place] = generation.draw_pack(state)
         state.packs_free[place] = 0
     state.offered_packs = MOST_PACKS
-    if tagging.take(state, tags.COUPON) >= 0:
+    if kept_tags.take(state, tags.COUPON) >= 0:
         for place in range(state.shelf_count):
             state.shelf[place].free = 1
         for place in range(MOST_PACKS):
@@ -51,20 +62,20 @@ def enter(state):
 
 @rule
 def fill_shelf(state):
-    """Put new things on the free places of the shelf; tags may say what."""
+    """Fill the free places of the shelf; tags may determine the items."""
     places = SHELF + state.owned_vouchers[OVERSTOCK] + state.owned_vouchers[OVERSTOCK_PLUS]
     while state.shelf_count < min(places, MOST_ON_SHELF):
         item = state.shelf[state.shelf_count]
-        if tagging.take(state, tags.FREE_UNCOMMON) >= 0:
+        if kept_tags.take(state, tags.FREE_UNCOMMON) >= 0:
             generation.draw_joker(state, item, generation.UNCOMMON_TAG, UNCOMMON)
             item.free = 1
-        elif tagging.take(state, tags.FREE_RARE) >= 0:
+        elif kept_tags.take(state, tags.FREE_RARE) >= 0:
             generation.draw_joker(state, item, generation.RARE_TAG, RARE)
             item.free = 1
         else:
             generation.draw_shelf_item(state, item)
         if item.kind == JOKER and item.edition == 0:
-            tag = tagging.take(state, tags.EDITION)
+            tag = kept_tags.take(state, tags.EDITION)
             if tag >= 0:
                 item.edition = tags.NUMBER[tag]
                 item.free = 1
@@ -96,7 +107,7 @@ def reroll(state):
 
 @rule
 def fits(state, item):
-    """Whether there is room for a thing."""
+    """Whether there is room for an item."""
     if item.kind == JOKER:
         return holdings.joker_room(state) + (item.edition == cards.NEGATIVE) > 0 and state.joker_count < MOST_JOKERS
     if item.kind == CONSUMABLE:
@@ -112,12 +123,10 @@ def can_buy(state, place):
 
 @rule
 def keep(state, item):
-    """A thing is the player's from now on."""
+    """Add an item to the player's possessions."""
     if item.kind == JOKER:
         state.jokers[state.joker_count] = item
         holdings.keep_joker(state)
-        if state.phase == PLAYING_HAND:
-            deck.debuff_all(state)
     elif item.kind == CONSUMABLE:
         state.consumables[state.consumable_count] = item
         state.consumable_count += 1
@@ -143,7 +152,9 @@ def buy(state, place):
 def can_buy_and_use(state, place):
     item = state.shelf[place]
     return (
-        item.kind == CONSUMABLE and affordable(state, prices.price(state, item)) and using.usable(state, item.number, 0)
+        item.kind == CONSUMABLE
+        and affordable(state, prices.price(state, item))
+        and consumable_use.usable(state, item.number, 0)
     )
 
 
@@ -152,7 +163,7 @@ def buy_and_use(state, place):
     number = int(state.shelf[place].number)
     state.money -= prices.price(state, state.shelf[place])
     take_from_shelf(state, place)
-    using.use(state, number)
+    consumable_use.use(state, number)
 
 
 @rule
@@ -163,7 +174,7 @@ def buy_voucher(state, place):
     state.offered_vouchers -= 1
     for index in range(place, state.offered_vouchers):
         state.vouchers[index] = state.vouchers[index + 1]
-    beginning.redeem(state, voucher)
+    run_start.redeem(state, voucher)
     if vouchers.EFFECT[voucher] == vouchers.SHELF:
         fill_shelf(state)
     elif vouchers.EFFECT[voucher] == vouchers.REROLL_COST:
@@ -180,7 +191,7 @@ def buy_pack(state, place):
 
 @rule
 def open_pack(state, kind):
-    """Open a pack; for tarots and spectral cards a hand is dealt to use them on."""
+    """Open a pack; for tarots and spectral cards, deal a hand to use them on."""
     state.pack_return = state.phase
     state.phase = OPENING
     state.pack_kind = kind
@@ -189,14 +200,14 @@ def open_pack(state, kind):
     generation.fill_pack(state, kind)
     contents = kind // 3
     if contents == packs.ARCANA or contents == packs.SPECTRAL:
-        for _ in range(min(rounds.hand_limit(state) - state.hand_count, state.pile_count)):
+        for _ in range(min(draws.hand_limit(state) - state.hand_count, state.pile_count)):
             deck.draw_card(state)
         deck.sort_hand(state)
 
 
 @rule
 def close_pack(state):
-    """Back to where one was; the cards that were dealt go under the pile."""
+    """Return to the previous phase; dealt cards go under the pile."""
     count = state.hand_count
     for index in range(state.pile_count - 1, -1, -1):
         state.pile[index + count] = state.pile[index]
@@ -215,18 +226,18 @@ def close_pack(state):
 def can_pick(state, place):
     item = state.pack[place]
     if item.kind == CONSUMABLE:
-        return using.usable(state, item.number, 0)
+        return consumable_use.usable(state, item.number, 0)
     return fits(state, item)
 
 
 @rule
 def pick(state, place):
-    """Take a card of the pack: consumables are used at once."""
+    """Take a card from the pack; consumables are used at once."""
     item = state.pack[place]
     if item.kind == CONSUMABLE:
         number = int(item.number)
         drop_from_pack(state, place)
-        using.use(state, number)
+        consumable_use.use(state, number)
     else:
         keep(state, item)
         drop_from_pack(state, place)
@@ -249,13 +260,16 @@ def skip_pack(state):
 
 @rule
 def sell_joker(state, index):
-    """A joker is sold; some act when they go, and a boss may let go of the cards."""
+    """Sell a joker; some jokers have an effect when sold, and Verdant Leaf is disabled."""
     jokers.act(state, index, e.SOLD_SELF, -1)
     state.money += prices.sell_value(state, state.jokers[index])
+    before = holdings.passive(state, e.HAND_SIZE)
     holdings.remove_joker(state, index)
+    draws.deal_growth(state, before)
     deck.grow(state, e.SOLD, -1)
     if deck.boss_effect(state) == blinds.DEBUFF_ALL:
         bosses.disable(state)
+    deck.debuff_all(state)
 
 
 @rule
@@ -263,11 +277,12 @@ def sell_consumable(state, index):
     state.money += prices.sell_value(state, state.consumables[index])
     holdings.remove_consumable(state, index)
     deck.grow(state, e.SOLD, -1)
+    deck.debuff_all(state)
 
 
 @rule
 def leave(state):
-    """On to the next blind."""
+    """Leave the shop for the next blind."""
     jokers.fire(state, e.SHOP_EXIT, -1)
     state.shelf_count = 0
     state.offered_packs = 0
@@ -281,17 +296,17 @@ def leave(state):
 def skip_blind(state):
     """Skip a blind for its tag."""
     if state.round == 0 and state.skips == 0:
-        deck.shuffle(state, FIRST_SHUFFLE)  # a pack that is opened now deals from it, and nothing else does
+        deck.shuffle(state, FIRST_SHUFFLE)  # used only by a pack that a tag opens now
     state.skips = min(state.skips + 1, 30000)
     tag = int(state.offered_tags[state.blind])
-    tagging.gain(state, tag, state.orbital_hands[state.blind])
+    kept_tags.gain(state, tag, state.orbital_hands[state.blind])
     rounds.next_blind(state)
     use_tags(state)
 
 
 @rule
 def use_tags(state):
-    """Tags that act at once; one that opens a pack lets the others wait until it is closed."""
+    """Apply tags with immediate effects; after one that opens a pack, the others wait until it is closed."""
     place = 0
     while place < state.tag_count:
         tag = state.tags[place]
@@ -299,7 +314,7 @@ def use_tags(state):
             place += 1
             continue
         hand = state.tag_hands[place]
-        tagging.drop(state, place)
+        kept_tags.drop(state, place)
         if tags.EFFECT[tag] == tags.FREE_PACK:
             open_pack(state, tags.NUMBER[tag])
             return

@@ -1,13 +1,13 @@
-"""The record of a run: everything there is to know about it, in a few thousand bytes."""
+"""The state of a run, a record of a few thousand bytes."""
 
 import numpy as np
 
 from ludus.games.balatro.randomness import ANTES_KEPT, RESAMPLES
 from ludus.games.balatro.tables import blinds, hands, streams, vouchers
-from ludus.words import HEAD, f64, i8, i16, i32, record, u8, u16, u64
+from ludus.dsl import HEAD, f64, i8, i16, i32, record, u8, u16, u64
 
 CHOOSING_BLIND, PLAYING_HAND, CASHING_OUT, SHOPPING, OPENING = range(5)
-"""phases: before a blind, in one, its pay, in the shop, in a pack"""
+"""phases: choosing a blind, playing it, collecting its pay, in the shop, opening a pack"""
 PHASES = ("blind", "hand", "pay", "shop", "pack")
 SMALL, BIG, BOSS = range(3)
 
@@ -17,23 +17,23 @@ MOST_ON_SHELF, MOST_VOUCHERS, MOST_PACKS, MOST_IN_PACK, MOST_PLAYED, SEED_LETTER
 NO_ITEM, JOKER, CONSUMABLE, PLAYING_CARD = range(4)
 
 CARD = record(rank=u8, suit=u8, enhancement=u8, edition=u8, seal=u8, flags=u8, chips=i16)
-"""a playing card; `chips` are those that Hiker gave it for good"""
+"""a playing card; `chips` are permanent chips from Hiker"""
 ITEM = record(
     kind=u8, number=u8, edition=u8, stickers=u8, rank=u8, suit=u8, enhancement=u8, seal=u8, debuffed=u8, face_down=u8,
     free=u8, rounds=u8, sell_value=i16, counter=i16, born=i32, value=f64,
 )  # fmt: skip
-"""what is owned, offered or in a pack: a joker, a consumable or a playing card. `sell_value` comes on top of half the
-price; `rounds` are those before it perishes; `born` is
-the order in which things came to be, in which chance counts them; `value` and `counter` are a joker's state"""
+"""an item that is owned, offered or in a pack: a joker, a consumable or a playing card. `sell_value` is added to half
+the price; `rounds` is the number of rounds before it perishes; `born` is the order of creation, which random draws
+use; `value` and `counter` are the state of a joker"""
 
 TALLY = record(
     chips=f64, mult=f64, score=f64, level=i16, dollars=i16, operations=i16, limit=i16, contains=u16, hand=u8,
     scoring=u8, refused=u8, boss_acted=u8, lucky=u8, dry=u8, done_by=i16, done_on=i16, count=i8,
     cards=(u8, MOST_PLAYED), broken=u8, changed=u8, fixed=u16, fixed_to=u16, misprint=i8,
 )  # fmt: skip
-"""the hand that is scored. `contains` are bits of poker hands; `scoring`, `broken` and `changed` bits of played cards;
-only `limit` operations are carried out, so that a score can be watched as it builds up; rolls in `fixed` do not roll;
-while it is `dry` nothing is created"""
+"""the hand being scored. `contains` has bits of poker hands; `scoring`, `broken` and `changed` have bits of played
+cards; only the first `limit` operations are carried out, so that the steps of a score can be shown; rolls in `fixed`
+have the outcomes in `fixed_to`; with `dry` nothing is created"""
 
 STATE = record(
     **HEAD, deck=u8, stake=u8, seed=(u8, SEED_LETTERS), actions=u8, reward=u8, endless=u8, scale=f64,

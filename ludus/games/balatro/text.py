@@ -1,6 +1,6 @@
-"""The table in words, for terminals and golden games; things are counted from 1, as the names of actions count them.
+"""The table as text, for terminals and golden games; items are numbered from 1, as in the names of actions.
 
-Nothing is told that the player does not see: neither the pile's order nor the seed, and what lies face down is `??`.
+The text shows only what the player may see: not the order of the pile, not the seed; a face-down card is `??`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ludus.games.balatro.rounds import asked
 from ludus.games.balatro.scene import coming
 from ludus.games.balatro.state import BOSS, CASHING_OUT, JOKER, PLAYING_CARD, PLAYING_HAND
 from ludus.games.balatro.tables import blinds, cards, consumables, hands, jokers, packs, tags, vouchers
-from ludus.words import OVER, PLAYING
-from ludus.words.rows import as_plain, compiling
+from ludus.dsl import OVER, PLAYING
+from ludus.dsl.rows import as_plain, compiling
 
 SUIT_SIGNS, STICKERS = "♣♦♥♠", ("eternal", "perishable", "rental")
 HIDDEN = "??"
 
 
 def text(state: Any) -> str:
-    lines = (_headline(state), _jokers(state), _consumables(state), _tags(state), *_TOLD[int(state["phase"])](state))
+    lines = (_headline(state), _jokers(state), _consumables(state), _tags(state), *_PHASES[int(state["phase"])](state))
     return "\n".join(line for line in lines if line)
 
 
@@ -65,13 +65,13 @@ def _blind_name(state: Any, blind: int) -> str:
 
 
 def _listed(title: str, things: Iterable[str]) -> str:
-    """`title: 1 this | 2 that`, or nothing without things."""
+    """`title: 1 this | 2 that`, or an empty string for an empty list."""
     numbered = " | ".join(f"{place} {thing}" for place, thing in enumerate(things, start=1))
     return f"{title}: {numbered}" if numbered else ""
 
 
 def _first(state: Any, field: str, count: str) -> Iterator[Any]:
-    """The first things of a field; as records that the rules of prices can read, compiled or not."""
+    """The used elements of an array field, as records that the rules in `prices` can read, compiled or not."""
     things = state[field][: int(state[count])]
     return iter(things if compiling() or things.dtype.names is None else as_plain(things))
 
@@ -113,7 +113,7 @@ def _item(state: Any, item: Any) -> str:
 
 
 def _gathered(state: Any, joker: Any) -> str:
-    """What a joker has gathered, or what it looks for."""
+    """The value of a joker, or its target."""
     number = int(joker["number"])
     kind = int(GATHERS[number])
     looked_for = {
@@ -166,7 +166,7 @@ def _levels(state: Any) -> str:
     return f"levels: {', '.join(raised)}" if raised else ""
 
 
-def _tell_blinds(state: Any) -> list[str]:
+def _describe_blinds(state: Any) -> list[str]:
     told = []
     for blind in range(int(state["blind"]), BOSS + 1):
         skip = f", or skip it for the {_tag(state, blind)}" if blind != BOSS else ""
@@ -180,15 +180,15 @@ def _tag(state: Any, blind: int) -> str:
     return _noted(tags.NAMES[tag], [about])
 
 
-def _tell_hand(state: Any) -> list[str]:
+def _describe_hand(state: Any) -> list[str]:
     return [_last_hand(state), _levels(state), _hand(state)]
 
 
-def _tell_pay(state: Any) -> list[str]:
+def _describe_pay(state: Any) -> list[str]:
     return [_last_hand(state), f"pay: ${state['pay']}"]
 
 
-def _tell_shop(state: Any) -> list[str]:
+def _describe_shop(state: Any) -> list[str]:
     shelf = (f"{_item(state, item)} ${prices.price(state, item)}" for item in _first(state, "shelf", "shelf_count"))
     price = prices.voucher_price(state)
     offered = (f"{vouchers.NAMES[voucher]} ${price}" for voucher in _first(state, "vouchers", "offered_vouchers"))
@@ -204,10 +204,16 @@ def _booster(state: Any, place: int) -> str:
     return f"{packs.NAMES[kind]} ${prices.pack_price(state, place)}" if kind >= 0 else "sold"
 
 
-def _tell_pack(state: Any) -> list[str]:
+def _describe_pack(state: Any) -> list[str]:
     title = f"{packs.NAMES[state['pack_kind']]} pack, choose {state['picks_left']}"
     return [_listed(title, (_item(state, item) for item in _first(state, "pack", "pack_count"))), _hand(state)]
 
 
-_TOLD: tuple[Callable[[Any], list[str]], ...] = (_tell_blinds, _tell_hand, _tell_pay, _tell_shop, _tell_pack)
-"""by phase"""
+_PHASES: tuple[Callable[[Any], list[str]], ...] = (
+    _describe_blinds,
+    _describe_hand,
+    _describe_pay,
+    _describe_shop,
+    _describe_pack,
+)
+"""functions that describe each phase"""

@@ -1,27 +1,27 @@
-"""Duel: two players, two decks, 8000 life points; summon, set, attack, and answer what the other does.
+"""Duel: two players, two decks, 8000 life points; summon, set, attack and chain.
 
-The rules are those of the real game with 240 of its cards (Master Rule 5). A deck is one that comes along, a .ydk file,
-`random` for one made up anew for every duel, or `any` for any that comes along.
+The rules are those of the real game with 240 of its cards (Master Rule 5). A deck is one of the bundled ones, a .ydk
+file, `random` for a new random deck in every duel, or `any` for any of the bundled ones.
 """
 
 from ludus.games.duel import actions as doing
-from ludus.games.duel import dealing, hiding, observing
-from ludus.games.duel.naming import move_name as move_name
+from ludus.games.duel import setup, hidden_cards, observation
+from ludus.games.duel.names import move_name as move_name
 from ludus.games.duel.scene import scene as scene
 from ludus.games.duel.state import MOST_ACTIONS
 from ludus.games.duel.state import STATE as STATE
 from ludus.games.duel.text import text as text
 from ludus.games.duel.text import text_for as text_for
-from ludus.words import OVER, PLAYING, Discrete, LudusError, Parameter, Spec, choice, integer, record, rule
+from ludus.dsl import OVER, PLAYING, Discrete, LudusError, Parameter, Spec, choice, integer, record, rule
 
 LIMIT = 2000
-"""decisions after which a duel is over, and the higher life points win"""
+"""a duel ends after this many decisions; the player with more life points wins"""
 DRAWN = 2
 SPEC = Spec(seats=2, actions=Discrete(MOST_ACTIONS), horizon=LIMIT, zero_sum=True, frame=(880, 660))
 
 
 def _switch(meaning: str) -> Parameter:
-    """A parameter that is off or on, as a word or as a number."""
+    """A parameter with the values no and yes (or 0 and 1)."""
 
     def parse(text: str) -> int:
         if text not in ("no", "yes", "0", "1"):
@@ -31,30 +31,26 @@ def _switch(meaning: str) -> Parameter:
     return Parameter("no", parse, meaning)
 
 
-A_DECK = "a deck that comes along (ludus duel decks), a .ydk file, random for a new one every time, or any"
+A_DECK = "a bundled deck (ludus duel decks), a .ydk file, random for a new one in every duel, or any"
 PARAMETERS = {
-    "deck1": Parameter("yugi", dealing.parse, f"the deck of seat 0: {A_DECK}"),
-    "deck2": Parameter("kaiba", dealing.parse, f"the deck of seat 1: {A_DECK}"),
+    "deck1": Parameter("yugi", setup.parse, f"the deck of seat 0: {A_DECK}"),
+    "deck2": Parameter("kaiba", setup.parse, f"the deck of seat 1: {A_DECK}"),
     "starts": choice("random", ("0", "1", "random"), "the seat that moves first: 0, 1 or random"),
-    "points": integer(8000, 1, 60_000, "the life points that both begin with"),
-    "opening": integer(5, 0, 15, "the cards of an opening hand"),
-    "oppo_info": _switch("whether hidden cards are shown too, with mask_ telling which they are, for critics alone"),
-    "greedy": _switch("whether a quick victory counts more"),
+    "points": integer(8000, 1, 60_000, "the life points that both players begin with"),
+    "opening": integer(5, 0, 15, "the number of cards in an opening hand"),
+    "oppo_info": _switch("whether hidden cards are shown, too; mask_ says which they are (for critics only)"),
+    "greedy": _switch("whether a quick victory is worth more"),
 }
-OBSERVATION = record(**observing.FIELDS)
+OBSERVATION = record(**observation.FIELDS)
 RARELY_SEEN = ("cards_", "global_", "actions_", "h_actions_", "mask_")
-"""parts of them are never filled by random play of two decks: a link monster, a 150th card, a 24th option"""
+"""parts of these arrays stay empty in random play of two decks: link monsters, the 150th card, the 24th option"""
 VARIANTS = ("duel(deck1=goat_control, deck2=goat_chaos)",)
 """what is measured besides the plain game: decks with more to answer"""
-LAYOUT = "ludus.agents.networks.duel"
-"""where it is told what the columns mean"""
-NETWORK = "ludus.agents.networks.duel_net"
-"""the small network that is made for it"""
 
 
 @rule
 def init(state):
-    dealing.deal(state)
+    setup.deal(state)
 
 
 @rule
@@ -75,9 +71,9 @@ def step(state, action, reward):
 
 @rule
 def quick(state):
-    """What a victory is worth where it should come early: half as much with every turn of one's own.
+    """The reward of a victory with `greedy`: it halves with every turn of the winner.
 
-    The second player has had one turn less.
+    The second player is one turn behind.
     """
     turn = state.turn + 0 if state.winner == state.first_player else state.turn + 2
     if turn <= 1:
@@ -96,12 +92,12 @@ def legal(state, seat, mask):
 
 @rule
 def observe(state, seat, out):
-    observing.observe(state, seat, out)
+    observation.observe(state, seat, out)
 
 
 @rule
 def redeal(state, seat):
-    hiding.redeal(state, seat)
+    hidden_cards.redeal(state, seat)
 
 
 def action_name(action: int) -> str:

@@ -1,27 +1,27 @@
-"""What a player can do: the options of a question as at most 24 numbered actions.
+"""Actions: the options of a question as at most 24 numbered actions.
 
-Where several cards are chosen, they are picked one after another, and `finish` ends it where fewer would do. What leads
-back to where one came from is not offered: neither cancel nor taking back a pick. Both would let players go round in
-circles, and nothing is lost: whoever would cancel a summon, an attack or a fusion need not begin it, and since only
-picks are offered that lead on, every legal choice is reached by picking its own cards. Where there are more options
-than actions, the last action turns the page, and after the last page comes the first.
+If several cards are chosen, they are picked one after another, and `finish` ends the choice early where that is
+legal. Cancelling and deselecting are not offered, as they would allow endless loops. Nothing is lost: a player who
+would cancel a summon, an attack or a fusion need not begin it, and as only picks are offered that can be completed,
+every legal choice can be reached. If there are more options than actions, the last action turns the page; the first
+page follows the last.
 """
 
-from ludus.games.duel import describing, machine
+from ludus.games.duel import action_features, machine
 from ludus.games.duel.state import (
     CANCELS, CARD, DECK_PILE, EFFECT_YESNO, MOST_ACTIONS, SUM, TRIBUTE, UNPICKS, UNSELECT, YESNO,
 )  # fmt: skip
 from ludus.games.duel.tables.words import DECK
-from ludus.words import PLAYING, rule
-from ludus.words.random import below
+from ludus.dsl import PLAYING, rule
+from ludus.dsl.random import below
 
 FINISH, MORE = -1, -2
-"""what stands in the menu besides the numbers of options"""
+"""entries of the menu besides indices of options"""
 MOST_LEVEL = 12
 
 
 def name_of(action: int) -> str:
-    """Actions are places of a menu; what stands there is told by the position."""
+    """Actions are numbered entries of a menu; `names.move_name` describes them in a position."""
     return f"option {action + 1}"
 
 
@@ -47,7 +47,7 @@ def open_menu(state):
 
 @rule
 def write_menu(state):
-    """Number what can be chosen now."""
+    """Write the menu: what can be chosen now."""
     count = state.option_count
     question = state.question
     if question == YESNO or question == EFFECT_YESNO:
@@ -64,13 +64,13 @@ def write_menu(state):
 
 @rule
 def may_finish(state):
-    """Whether what was picked is enough, and more could be."""
+    """Whether the picks so far are enough, and more are allowed."""
     return picks_many(state) and state.question != SUM and state.fewest <= state.chosen_count
 
 
 @rule
 def write_page(state, finish):
-    """The part of a long menu that stands on its page."""
+    """Keep the entries of the current page of a long menu."""
     total = np_int(finish)
     for k in range(state.option_count):
         total += choosable(state, k)
@@ -107,7 +107,7 @@ def np_int(flag):
 
 @rule
 def write_back(state):
-    """Where nothing leads on, everything is offered."""
+    """Offer everything if no option can be completed."""
     for k in range(min(state.option_count, MOST_ACTIONS)):
         state.menu[k] = k
         state.menu_count += 1
@@ -115,7 +115,7 @@ def write_back(state):
 
 @rule
 def choosable(state, k):
-    """1 where an option leads on."""
+    """1 if an option can be completed to a legal choice, else 0."""
     question = state.question
     if question == UNSELECT:
         kind = state.options[k].kind
@@ -137,9 +137,9 @@ def is_chosen(state, k):
 
 @rule
 def leads_on(state, k):
-    """Whether cards of at least the goal together, with none to spare, can be found with this one among them.
+    """Whether some minimal set of cards that reaches the goal contains this one.
 
-    Cards of level v and more have none to spare exactly where they come to less than v beyond the goal.
+    A set whose smallest level is v is minimal exactly if its sum is less than goal + v.
     """
     total = state.options[k].value + 0
     smallest = total
@@ -163,13 +163,13 @@ def leads_on(state, k):
 
 @rule
 def take(state, action):
-    """Do what an action says; where that answers the question, the duel goes on to the next one."""
+    """Take an action; if it completes the answer, run to the next question."""
     entry = state.menu[action]
     if entry == MORE:
         state.page += 1
         write_menu(state)
         return
-    describing.remember(state, action)
+    action_features.remember(state, action)
     if entry != FINISH:
         state.chosen[state.chosen_count] = entry
         state.chosen_count += 1
@@ -182,7 +182,7 @@ def take(state, action):
 
 @rule
 def is_complete(state):
-    """Whether nothing more can be picked."""
+    """Whether the answer is complete."""
     if state.question != SUM:
         return state.chosen_count >= min(state.most, state.option_count)
     total = 0
@@ -193,7 +193,7 @@ def is_complete(state):
 
 @rule
 def answer(state):
-    """Go on with what was chosen, to the next question or the end."""
+    """Run with the chosen options to the next question or the end."""
     if state.question == CARD and state.cards[state.options[0].card].place == DECK:
         shuffle_deck(state, state.cards[state.options[0].card].controller)
     machine.resume(state)
@@ -206,7 +206,7 @@ def answer(state):
 
 @rule
 def shuffle_deck(state, player):
-    """A new order of a deck: whoever has looked through it knows the old one."""
+    """Shuffle a deck that its owner has searched."""
     pile = DECK_PILE
     count = state.sizes[player, pile]
     for last in range(count - 1, 0, -1):

@@ -1,30 +1,29 @@
-"""Whether a card or effect can be activated now: its time, its condition, its cost, and something for it to do."""
+"""Whether a card or effect can be activated now: timing, condition, cost, and targets."""
 
+from ludus.games.duel.cards import hooks, metamorphosis
+from ludus.games.duel.cards.trap_negation import traps_stopped
 from ludus.games.duel.conditions import holds
-from ludus.games.duel.filters import can_special_summon, can_target, count_matching
+from ludus.games.duel.filters import can_release, can_special_summon, can_target, count_matching
 from ludus.games.duel.state import (
-    BATTLE_LOST, BEING_SUMMONED, CANNOT_ATTACK, DAMAGE_CALCULATION, DAMAGE_STEP, DECK_PILE, ENABLED, EXTRA_PILE,
-    HAND_PILE, LINK_ACTIVATION, MAIN_1, MAIN_2, NOBODY, SET_NOW,
+    BATTLE_LOST, BEING_SUMMONED, CANNOT_ATTACK, DAMAGE_CALCULATION, DAMAGE_STEP, ENABLED, HAND_PILE, LINK_ACTIVATION,
+    MAIN_1, MAIN_2, NOBODY, SET_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, ADD_COUNTER, ALWAYS_IN_DAMAGE_STEP, BANISH_BATTLERS, BEFORE_CALCULATION, BOTTOMLESS, CHAINING,
-    CYLINDER, DESTROY_ALL, DESTROY_ATTACKER, DESTROY_THREE, DETACH, DISCARD, DON_ZALOOG, DRAINING,
-    ENEMY_CONTROLLER, FUSION, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, HAND, LINK, MAY_TRIGGER, MONSTER, MONSTERS,
-    MZONE, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, NEGATE_SUMMON, NO_COST, OFTEN, ONCE_A_BATTLE, ONCE_A_TURN,
-    ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK, OTHER_MONSTERS, PAY, QUICKPLAY, RECRUIT, REMOVE_COUNTER, REVIVE,
-    REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RING, RUIN, SNATCH, SOLEMN, SUMMON_FROM_HAND,
-    SUMMON_LINKED, SZONE, TAKE_CONTROL, TOKENS, TRAP, TRAP_HOLE, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED,
-    TRIBUTE_SELF, TRIGGER, UP, UP_ATTACK, UP_DEFENSE,
+    ACTIVATE, ADD_COUNTER, AIM_ATTACKER, ALWAYS_IN_DAMAGE_STEP, BANISH_BATTLERS, BEFORE_CALCULATION, CHAINING,
+    DESTROY_ALL, DETACH, DISCARD, GIVE_UP_ATTACK, GIVE_UP_SUMMONS, GOYO, HAND, MAY_TRIGGER, MONSTER, MONSTERS, MZONE,
+    NEGATE_SUMMON, NO_COST, OFTEN, ONCE_A_BATTLE, ONCE_A_TURN, ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK, PAY, QUICKPLAY,
+    RECRUIT, REMOVE_COUNTER, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, SNATCH, SOLEMN,
+    SUMMON_FROM_HAND, SUMMON_LINKED, SZONE, TAKE_CONTROL, TRAP, TRIBUTE, TRIBUTE_FOR_FUSION, TRIBUTE_LINKED,
+    TRIBUTE_SELF, TRIGGER, UP, UP_DEFENSE,
 )  # fmt: skip
-from ludus.games.duel.values import attack, level, has_level, traps_stopped
-from ludus.games.duel.zones import can_place_spell, count_bits, extra_zones_for, free_monster_zones, is_up, pointed_at
-from ludus.words import rule
+from ludus.games.duel.zones import can_place_spell, foe_of, free_monster_zones, is_up, pointed_at
+from ludus.dsl import rule
 
 
 @rule
 def try_link(state, number, c, player):
-    """Put an effect on trial: what it would be as a link of the chain. Its event is filled in by whoever calls."""
+    """Fill the trial link with an effect; the caller sets its event."""
     card = state.cards[c]
     trial = state.trial
     trial.card = c
@@ -50,7 +49,7 @@ def no_event(link):
 
 @rule
 def can_use(state, link):
-    """Whether a link may be activated, its place and speed apart."""
+    """Whether a link may be activated; location and spell speed are checked elsewhere."""
     effect = EFFECTS[link.effect]
     return (
         in_time(state, effect)
@@ -64,7 +63,7 @@ def can_use(state, link):
 
 @rule
 def in_time(state, effect):
-    """Most effects rest during the damage step."""
+    """Whether an effect may be used in the current part of the damage step; outside of it, True."""
     if effect.kind == TRIGGER or effect.kind == MAY_TRIGGER:
         return True
     if state.phase == DAMAGE_STEP:
@@ -87,7 +86,7 @@ def used_up(state, effect, link):
 
 @rule
 def was_named(state, number, player):
-    """Whether an effect that is used once a turn by name was used; copies of a card share it."""
+    """Whether an effect that is limited by name was used this turn; copies of a card share the limit."""
     for k in range(state.named_count[player]):
         if state.named[player, k] == number:
             return True
@@ -96,7 +95,7 @@ def was_named(state, number, player):
 
 @rule
 def count_use(state, link):
-    """The effect counts as used."""
+    """Count an effect as used."""
     effect = EFFECTS[link.effect]
     if effect.once == ONCE_A_TURN or effect.once == ONCE_A_BATTLE:
         state.cards[link.card].used |= 1 << effect.number
@@ -108,7 +107,7 @@ def count_use(state, link):
 
 @rule
 def give_back(state, link):
-    """A negated activation does not count, and what was given up for it is not."""
+    """Undo the restrictions and the count of use of a negated activation."""
     player = link.player
     cost = EFFECTS[link.effect].cost
     if cost == GIVE_UP_SUMMONS:
@@ -126,7 +125,7 @@ def give_back(state, link):
 
 @rule
 def is_sealed(state, code, player):
-    """Whether a player may not use cards of this name for the rest of the turn."""
+    """Whether a player may not use cards of this name this turn."""
     for k in range(state.sealed_count[player]):
         if state.sealed[player, k] == code:
             return True
@@ -135,7 +134,7 @@ def is_sealed(state, code, player):
 
 @rule
 def can_play_card(state, c, player, speed):
-    """Whether a spell or trap lies where it can be played from now; a chain asks for speed."""
+    """Whether a spell or trap can be activated from its location, with its spell speed."""
     card = state.cards[c]
     types = CARDS[card.code].types
     if card.controller != player:
@@ -157,7 +156,7 @@ def can_play_card(state, c, player, speed):
 
 @rule
 def fast_enough(state, number, player):
-    """A link must be at least as fast as the one it answers, and never slow."""
+    """Whether the spell speed is high enough to respond to the newest link."""
     speed = EFFECTS[number].speed
     if state.links == 0:
         return True
@@ -167,7 +166,7 @@ def fast_enough(state, number, player):
 
 @rule
 def lies_in_range(state, number, c, player):
-    """Whether a monster's effect, or one of the graveyard, can be used from where its card lies."""
+    """Whether an effect can be used from its card's location."""
     effect = EFFECTS[number]
     card = state.cards[c]
     if card.place & effect.where == 0 or card.controller != player:
@@ -181,16 +180,11 @@ def lies_in_range(state, number, c, player):
 
 @rule
 def releasable(state, player):
-    """Own monsters that can be tributed as a cost."""
+    """How many monsters a player can tribute as a cost."""
     count = 0
     for zone in range(7):
         count += can_release(state, state.monsters[player, zone])
     return count
-
-
-@rule
-def can_release(state, c):
-    return c != NOBODY and state.cards[c].status & (BATTLE_LOST | BEING_SUMMONED) == 0
 
 
 @rule
@@ -214,7 +208,7 @@ def can_pay(state, effect, c, player):
     if cost == TRIBUTE_LINKED:
         return linked_tributes(state, c, player) > 0
     if cost == TRIBUTE_FOR_FUSION:
-        return fusion_tributes(state, player) > 0
+        return metamorphosis.fusion_tributes(state, player) > 0
     if cost == GIVE_UP_SUMMONS:
         return state.summoned_any[player] == 0
     return True
@@ -222,7 +216,7 @@ def can_pay(state, effect, c, player):
 
 @rule
 def linked_tributes(state, c, player):
-    """Own monsters that a Link monster points to."""
+    """How many tributable monsters of a player a Link monster points to."""
     seen = pointed_at(state, c)
     count = 0
     for zone in range(7):
@@ -232,36 +226,8 @@ def linked_tributes(state, c, player):
 
 
 @rule
-def fusion_tributes(state, player):
-    """Own monsters for which there is a fusion monster of the same level."""
-    count = 0
-    for zone in range(7):
-        count += can_become_fusion(state, state.monsters[player, zone], player)
-    return count
-
-
-@rule
-def can_become_fusion(state, c, player):
-    if c == NOBODY or not can_release(state, c) or not has_level(state, c) or state.no_summons[player]:
-        return False
-    freed = 1 << state.cards[c].sequence if state.cards[c].sequence < 5 else 0
-    if (
-        free_monster_zones(state, player) | freed == 0
-        and extra_zones_for(state, FUSION, player, 0) == 0
-        and state.cards[c].sequence < 5
-    ):
-        return False
-    for k in range(state.sizes[player, EXTRA_PILE]):
-        f = state.piles[player, EXTRA_PILE, k]
-        row = CARDS[state.cards[f].code]
-        if row.types & FUSION and row.level == level(state, c):
-            return True
-    return False
-
-
-@rule
 def possible(state, link, effect):
-    """Whether there is something to target, and room for what would come."""
+    """Whether there are enough targets, and zones for summons."""
     c = link.card
     player = link.player
     if effect.target_where:
@@ -285,97 +251,19 @@ def possible(state, link, effect):
     if do == REVIVE_SELF:
         return free_monster_zones(state, player) != 0 and can_special_summon(state, c, player, UP)
     if do == GOYO:
-        foe = state.attack_target if c == state.attacker else state.attacker
-        return free_monster_zones(state, player) != 0 and can_special_summon(state, foe, player, UP_DEFENSE)
+        return free_monster_zones(state, player) != 0 and can_special_summon(
+            state, foe_of(state, c), player, UP_DEFENSE
+        )
     if do == SUMMON_LINKED:
         return free_monster_zones(state, player) & pointed_at(state, c) != 0 and not state.no_summons[player]
-    if do == TOKENS:
-        return count_bits(free_monster_zones(state, player)) >= 4 and not state.no_summons[player]
     if do == TAKE_CONTROL or do == SNATCH:
         return free_monster_zones(state, player) != 0
-    if do == TRAP_HOLE:
-        return falls(state, link.event.cards[0], player)
-    if do == BOTTOMLESS:
-        for k in range(link.event.count):
-            if sinks(state, link.event.cards[k], player):
-                return True
-        return False
-    if do == DESTROY_ATTACKER or do == CYLINDER or do == NEGATE_ATTACK or do == NEGATE_ATTACK_AND_END or do == DRAINING:
+    if effect.aim == AIM_ATTACKER:
         return state.cards[state.attacker].place == MZONE and can_target(state, state.attacker)
-    if do == ENEMY_CONTROLLER:
-        return can_turn_enemy(state, player) or can_take_enemy(state, player)
-    if do == DON_ZALOOG:
-        return state.sizes[1 - player, HAND_PILE] > 0 or state.sizes[1 - player, DECK_PILE] >= 2
-    if do == DESTROY_THREE:
-        return count_matching(state, OTHER_MONSTERS, 0, c, player, True) >= 1
     if do == DESTROY_ALL:
         return count_matching(state, effect.a, effect.which, c, player, False) > 0
-    if do == RUIN:
-        return state.cards[state.attacker].controller != player and has_attacker(state, 1 - player)
-    if do == RING:
-        return count_ring(state, player) > 0
     if do == ADD_COUNTER:
         return state.cards[c].counters == 0
     if do == BANISH_BATTLERS:
         return state.attack_target != NOBODY
-    return True
-
-
-@rule
-def can_turn_enemy(state, player):
-    """Whether a monster of the other player could be put into another position."""
-    for zone in range(7):
-        c = state.monsters[1 - player, zone]
-        if c != NOBODY and is_up(state, c) and CARDS[state.cards[c].code].types & LINK == 0 and can_target(state, c):
-            return True
-    return False
-
-
-@rule
-def can_take_enemy(state, player):
-    """Whether a monster could be tributed to take one of the other player's, with a zone for it."""
-    frees = free_monster_zones(state, player) != 0
-    releases = False
-    for zone in range(7):
-        if can_release(state, state.monsters[player, zone]):
-            releases = True
-            frees = frees or zone < 5
-    for zone in range(7):
-        c = state.monsters[1 - player, zone]
-        if c != NOBODY and is_up(state, c) and can_target(state, c):
-            return releases and frees
-    return False
-
-
-@rule
-def has_attacker(state, player):
-    """Whether a player has a monster in face-up attack position."""
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        if c != NOBODY and state.cards[c].position == UP_ATTACK:
-            return True
-    return False
-
-
-@rule
-def falls(state, c, player):
-    """Whether a trap hole would take a monster that was just summoned."""
-    card = state.cards[c]
-    return card.place == MZONE and is_up(state, c) and attack(state, c) >= 1000 and can_target(state, c)
-
-
-@rule
-def sinks(state, c, player):
-    card = state.cards[c]
-    return card.place == MZONE and is_up(state, c) and attack(state, c) >= 1500
-
-
-@rule
-def count_ring(state, player):
-    """Face-up monsters of the other player whose attack is not above that player's life."""
-    count = 0
-    for zone in range(7):
-        c = state.monsters[1 - player, zone]
-        if c != NOBODY and is_up(state, c) and attack(state, c) <= state.life[1 - player] and can_target(state, c):
-            count += 1
-    return count
+    return hooks.possible(state, link, effect)

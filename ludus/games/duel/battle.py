@@ -1,10 +1,12 @@
-"""The battle phase: who may attack whom, and how an attack is declared, answered and declared anew."""
+"""The battle phase: who may attack whom, declaring attacks, responses and replays."""
 
-from ludus.games.duel.damage import BEGIN, END_DAMAGE_STEP, damage_step
+from ludus.games.duel.adjustment import settle
+from ludus.games.duel.cards import toons
+from ludus.games.duel.damage import BEGIN, END_DAMAGE_STEP, LOST, NEXT_ATTACK, damage_step
 from ludus.games.duel.events import attack_told, tell, trigger_own
 from ludus.games.duel.frames import ADD_CHAIN, ask, ask_cards, ask_yes, call, clear_options, done, offer
-from ludus.games.duel.moving import put_in
-from ludus.games.duel.settling import settle
+from ludus.games.duel.phases import phase_window
+from ludus.games.duel.processes import put_in
 from ludus.games.duel.state import (
     ACTIVATES, ATTACKS, ATTACK_ENDED, BATTLE, BATTLE_END, CANNOT_ATTACK, NOBODY, SPECIAL_NOW, TO_END, TO_MAIN_2,
 )  # fmt: skip
@@ -12,23 +14,25 @@ from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
     ATTACK, ATTACKED, ATTACKS_ALL, BINDS_OTHERS, BINDS_STRONG, IS_TOON, LEADS_WARRIORS, TOON, UP_ATTACK, WARRIOR,
 )  # fmt: skip
-from ludus.games.duel.turn import GO_TO_END, offer_activations
+from ludus.games.duel.turn import GO_TO_END, NEXT_PHASE, NOTHING_CHOSEN, offer_activations
 from ludus.games.duel.values import attack, has, held_back, on_side, somewhere
-from ludus.games.duel.phases import phase_window
 from ludus.games.duel.windows import ask_fast, open_window, solve, start_link
 from ludus.games.duel.zones import is_up, monsters_of
-from ludus.words import rule
+from ludus.dsl import rule
 
 CONTINUE_ATTACK, ATTACK_DIRECTLY = 30, 31
-"""the game's own lines"""
-TOON_FEE = 500
+"""lines of text of the game itself"""
+TAKE_COMMAND, SOLVE_COMMAND = 1, 2
+"""the steps of BATTLE_COMMAND after NEXT_ATTACK: something was chosen; a chain of effects resolves"""
 CHOOSE_TARGET, DIRECTLY_OR_NOT, TAKE_TARGET, DECLARE, ANSWER_ATTACK, ANSWERED, STRIKE, CONTINUE_OR_NOT = range(10, 18)
-"""the steps of a frame of the battle phase in which an attack is declared"""
+"""its steps in which an attack is declared; the damage step follows, see `damage`"""
+BATTLE_ANSWERED, ENTER_BATTLE_END, BATTLE_ENDED = range(40, 43)
+"""its steps in which the battle phase ends"""
 
 
 @rule
 def battling(state, frame):
-    """One attack after the other."""
+    """The commands of the battle phase, one attack after the other."""
     step = frame.step
     if step < CHOOSE_TARGET:
         choosing_attack(state, frame)
@@ -43,14 +47,14 @@ def battling(state, frame):
 @rule
 def choosing_attack(state, frame):
     player = state.turn_player
-    if frame.step == 0:
+    if frame.step == NEXT_ATTACK:
         state.attacker = NOBODY
         state.attack_target = NOBODY
         state.replaying = 0
         state.cancelable = 1
         if state.end_battle:
-            frame.step = 41
-            frame.args[0] = 0
+            frame.step = ENTER_BATTLE_END
+            frame.args[NEXT_PHASE] = NOTHING_CHOSEN
             return
         clear_options(state)
         offer_activations(state, player, True)
@@ -63,30 +67,30 @@ def choosing_attack(state, frame):
         offer(state, TO_MAIN_2, 0, 0, 0, 0)
         offer(state, TO_END, 0, 0, 0, 0)
         ask(state, BATTLE, player, 1, 1, 0)
-        frame.step = 1
+        frame.step = TAKE_COMMAND
         return
-    if frame.step == 1:
+    if frame.step == TAKE_COMMAND:
         chosen = state.options[state.answer]
         if chosen.kind == ACTIVATES:
             start_link(state, chosen.card, chosen.effect, -1, player)
-            frame.step = 2
+            frame.step = SOLVE_COMMAND
             ask_fast(state, 0, 1 - player, 0)
             call(state, ADD_CHAIN)
             return
         if chosen.kind == ATTACKS:
             begin_attack(state, frame, chosen.card, player)
             return
-        frame.args[0] = GO_TO_END if chosen.kind == TO_END else 0
-        frame.step = 40
+        frame.args[NEXT_PHASE] = GO_TO_END if chosen.kind == TO_END else NOTHING_CHOSEN
+        frame.step = BATTLE_ANSWERED
         ask_fast(state, 0, 1 - player, 1)
         return
-    frame.step = 0
+    frame.step = NEXT_ATTACK
     solve(state, 0, 0, 0)
 
 
 @rule
 def begin_attack(state, frame, c, player):
-    """An attacker is chosen; Toons pay for it."""
+    """Begin an attack; Toon monsters pay life points."""
     card = state.cards[c]
     state.attacker = c
     card.status &= ~ATTACK_ENDED
@@ -94,16 +98,16 @@ def begin_attack(state, frame, c, player):
     if state.chain_attack and state.chain_attack != c:
         state.chain_attack = NOBODY
     frame.step = CHOOSE_TARGET
-    frame.args[1] = 0
+    frame.args[LOST] = 0
     if has(state, c, IS_TOON):
-        state.life[player] -= TOON_FEE
+        state.life[player] -= toons.TOON_FEE
         state.cancelable = 0
         settle(state)
 
 
 @rule
 def can_attack(state, c, player):
-    """Whether a monster may declare an attack at all."""
+    """Whether a monster may declare an attack."""
     card = state.cards[c]
     if card.position != UP_ATTACK or card.status & CANNOT_ATTACK:
         return False
@@ -113,7 +117,7 @@ def can_attack(state, c, player):
         and not (has(state, c, ATTACKS_ALL) and count_targets(state, c, player) > 0)
     ):
         return False
-    if has(state, c, IS_TOON) and (card.status & SPECIAL_NOW or state.life[player] < TOON_FEE):
+    if has(state, c, IS_TOON) and (card.status & SPECIAL_NOW or state.life[player] < toons.TOON_FEE):
         return False
     if somewhere(state, BINDS_STRONG) and attack(state, c) >= 1500:
         return False
@@ -121,20 +125,10 @@ def can_attack(state, c, player):
 
 
 @rule
-def toons_of(state, player):
-    """Whether a player has a face-up Toon monster."""
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        if c != NOBODY and is_up(state, c) and CARDS[state.cards[c].code].types & TOON:
-            return True
-    return False
-
-
-@rule
 def can_be_attacked(state, target, c, player):
     """Whether a monster may be chosen as the target of an attack."""
     card = state.cards[target]
-    if has(state, c, IS_TOON) and toons_of(state, 1 - player):
+    if has(state, c, IS_TOON) and toons.has_toon(state, 1 - player):
         if not (is_up(state, target) and CARDS[card.code].types & TOON):
             return False
     if is_up(state, target) and CARDS[card.code].race & WARRIOR:
@@ -165,12 +159,12 @@ def can_attack_directly(state, c, player):
         return False
     if monsters_of(state, 1 - player) == 0:
         return True
-    return has(state, c, IS_TOON) and not toons_of(state, 1 - player)
+    return has(state, c, IS_TOON) and not toons.has_toon(state, 1 - player)
 
 
 @rule
 def declaring(state, frame):
-    """The target is chosen, the attack declared, answered, and perhaps declared anew."""
+    """Choose a target, declare the attack, and let players respond; a replay repeats this."""
     player = state.turn_player
     step = frame.step
     if step == CHOOSE_TARGET:
@@ -204,10 +198,10 @@ def declaring(state, frame):
 
 @rule
 def choose_target(state, frame, player):
-    """Ask whom to attack, where there is a choice; with nobody to attack, the attack is used up."""
+    """Ask for the target if there is a choice; without targets the attack is used up."""
     a = state.attacker
     if state.cards[a].status & ATTACK_ENDED:
-        frame.step = 0
+        frame.step = NEXT_ATTACK
         state.cards[a].attacks += 1
         return
     frame.count = 0
@@ -226,7 +220,7 @@ def choose_target(state, frame, player):
     if frame.count == 0:
         state.cards[a].attacks += 1
         state.chain_attack = NOBODY
-        frame.step = 0
+        frame.step = NEXT_ATTACK
         return
     ask_target(state, frame, player)
 
@@ -239,19 +233,19 @@ def ask_target(state, frame, player):
 
 @rule
 def take_target(state, frame, player):
-    """The target is known; an attack taken back counts only if it was declared before."""
+    """Declare the attack on the chosen target; a cancelled attack counts only in a replay."""
     if state.picked_count:
         state.attack_target = state.picked[0]
         declare(state, frame, player)
     elif state.replaying & 1:
         end_attack(state, frame)
     else:
-        frame.step = 0
+        frame.step = NEXT_ATTACK
 
 
 @rule
 def declare(state, frame, player):
-    """The attack is declared, and may be answered."""
+    """Declare the attack and open the window for responses."""
     a = state.attacker
     target = state.attack_target
     again = state.replaying & 1
@@ -272,7 +266,7 @@ def declare(state, frame, player):
 
 @rule
 def answer_attack(state, frame, player):
-    """Answers go on for as long as there are any, unless the attack has ended or must be declared anew."""
+    """Open windows until nobody responds, unless the attack has ended or a replay is due."""
     ended = state.end_battle != 0 or state.cards[state.attacker].status & ATTACK_ENDED != 0
     if ended or state.replaying & 2:
         strike(state, frame, player)
@@ -283,7 +277,7 @@ def answer_attack(state, frame, player):
 
 @rule
 def strike(state, frame, player):
-    """On to the damage step; if other monsters stand there now, the attack may be declared anew."""
+    """Begin the damage step, or ask about a replay if the defending monsters have changed."""
     a = state.attacker
     if state.end_battle or state.cards[a].status & ATTACK_ENDED:
         end_attack(state, frame)
@@ -301,7 +295,7 @@ def strike(state, frame, player):
 
 @rule
 def count_attack(state, a):
-    """The attack is used up."""
+    """Count the attack as used."""
     card = state.cards[a]
     for k in range(8):
         if card.attacked[k] == 0:
@@ -312,33 +306,33 @@ def count_attack(state, a):
 
 @rule
 def end_attack(state, frame):
-    """The attack comes to nothing, but counts."""
+    """End the attack without damage; it counts as used."""
     a = state.attacker
     if state.cards[a].arrival == state.attacker_stamp:
         count_attack(state, a)
     state.chain_attack = NOBODY
-    frame.step = 0
+    frame.step = NEXT_ATTACK
     state.attacker = NOBODY
     settle(state)
 
 
 @rule
 def ending_battle(state, frame):
-    if frame.step == 40:
+    if frame.step == BATTLE_ANSWERED:
         if state.links:
-            frame.step = 0
+            frame.step = NEXT_ATTACK
             solve(state, 0, 0, 0)
             return
-        frame.step = 41
+        frame.step = ENTER_BATTLE_END
         settle(state)
         return
-    if frame.step == 41:
+    if frame.step == ENTER_BATTLE_END:
         state.phase = BATTLE_END
-        frame.step = 42
+        frame.step = BATTLE_ENDED
         settle(state)
         phase_window(state, BATTLE_END)
         return
     state.attacker = NOBODY
     state.attack_target = NOBODY
-    state.result = frame.args[0]
+    state.result = frame.args[NEXT_PHASE]
     done(state)

@@ -1,35 +1,39 @@
-"""The chain: how a card or effect is activated, and how links resolve, the last one first."""
+"""The chain: activating cards and effects, and resolving the links from the last to the first."""
 
 from ludus.games.duel.activation import give_back
-from ludus.games.duel.events import miss, note
+from ludus.games.duel.adjustment import break_effect, settle
+from ludus.games.duel.cards import spirit_reaper
+from ludus.games.duel.cards.trap_negation import hold_decrees, traps_negated
+from ludus.games.duel.events import note
 from ludus.games.duel.frames import CHOOSE_TARGETS, OPERATE, PAY_COST, ask, call, clear_options, done, offer
-from ludus.games.duel.moving import destroy, put_in, send
+from ludus.games.duel.operations_targets import is_same
+from ludus.games.duel.processes import put_in, send
 from ludus.games.duel.randomness import shuffle_hand, shuffle_if_due
-from ludus.games.duel.settling import check_end, settle
 from ludus.games.duel.state import (
-    BY_EFFECT, BY_RULE, DAMAGE_STEP, ENABLED, FELLED, FIELD_ZONE, LEAVING, LINK_ACTIVATION, LINK_DISABLED,
-    LINK_FROM_HAND, LINK_NEGATED, LINK_OF_CARD, NOBODY, PLACE, PLACES, SET_NOW, TARGETED_NOW,
+    BY_RULE, ENABLED, FIELD_ZONE, FREED_NOW, LEAVING, LINK_ACTIVATION, LINK_DISABLED, LINK_FROM_HAND, LINK_NEGATED,
+    LINK_OF_CARD, NOBODY, PLACE, PLACES, SET_NOW,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ACTIVATE, CHAINING, CONTINUOUS, DIES_WHEN_TARGETED, EQUIP, FIELD, GRAVE, HAND, MZONE, STAYS_ON_FIELD, SZONE,
-    TRAP, UP,
+    ACTIVATE, CHAINING, CONTINUOUS, EQUIP, FIELD, GRAVE, HAND, STAYS_ON_FIELD, SZONE, TRAP, UP,
 )  # fmt: skip
-from ludus.games.duel.values import has, negated, traps_negated
-from ludus.games.duel.windows import open_window
+from ludus.games.duel.values import is_effectless
+from ludus.games.duel.windows import SKIP_FREE, SKIP_NEW, SKIP_TRIGGERS, open_window
 from ludus.games.duel.zones import free_spell_zones, move, new_stamp
-from ludus.words import rule
+from ludus.dsl import rule
 
-
-@rule
-def is_same(state, link):
-    """Whether a link's card is still the one that was activated."""
-    return state.cards[link.card].stamp == link.stamp
+SHOW_CARD, PLACE_CARD, BEGIN_LINK, TARGET_LINK, ANNOUNCE_LINK, END_ADDING = range(6)
+"""the steps of ADD_CHAIN"""
+RESOLVE_LINK = 0
+# fmt: off
+(DESTROY_TARGETED, CLOSE_LINK, BURY_USED, SETTLE_CHAIN, OPEN_NEXT_WINDOW, END_RESOLVING) = range(2, 8)
+# fmt: on
+"""the steps of SOLVE_CHAIN; END_RESOLVING comes before CLOSE_LINK"""
 
 
 @rule
 def offer_places(state, player, place, zones):
-    """Zones of the player's own field, as options."""
+    """Offer zones of a player's field."""
     clear_options(state)
     for zone in range(7):
         if zones >> zone & 1:
@@ -44,7 +48,7 @@ def ask_place(state, asked, player, place, zones):
 
 @rule
 def clear_field_zone(state, player):
-    """A new field spell sends the old one away."""
+    """Send the old field spell to the graveyard; whether there is one."""
     old = state.spells[player, FIELD_ZONE]
     if old == NOBODY:
         return False
@@ -55,16 +59,16 @@ def clear_field_zone(state, player):
 
 @rule
 def adding_chain(state, frame):
-    """A card is shown, its effect announced, its cost paid, its targets chosen."""
+    """Activate an effect: show the card, pay the cost, choose targets, announce the link."""
     link = state.adding
-    if frame.step == 0:
+    if frame.step == SHOW_CARD:
         c = link.card
-        frame.step = 2
+        frame.step = BEGIN_LINK
         if EFFECTS[link.effect].kind == ACTIVATE:
             card = state.cards[c]
             player = card.controller
             if card.place == HAND:
-                frame.step = 1
+                frame.step = PLACE_CARD
                 if CARDS[card.code].types & FIELD:
                     clear_field_zone(state, player)
                     return
@@ -73,32 +77,32 @@ def adding_chain(state, frame):
             card.was_position = card.position
             card.position = UP
             card.status &= ~(SET_NOW | ENABLED)
-    if frame.step == 1:
+    if frame.step == PLACE_CARD:
         c = link.card
         card = state.cards[c]
         zone = FIELD_ZONE if CARDS[card.code].types & FIELD else state.options[state.answer].value
         card.reason = 0
         move(state, c, card.controller, SZONE, zone, UP)
         card.status &= ~ENABLED
-        frame.step = 2
-    if frame.step == 2:
+        frame.step = BEGIN_LINK
+    if frame.step == BEGIN_LINK:
         begin_link(state)
-        frame.step = 3
+        frame.step = TARGET_LINK
         call(state, PAY_COST)
         return
-    if frame.step == 3:
+    if frame.step == TARGET_LINK:
         if state.shuffle[0] or state.shuffle[1]:
             shuffle_if_due(state, 0)
-        frame.step = 4
+        frame.step = ANNOUNCE_LINK
         call(state, CHOOSE_TARGETS)
         return
-    if frame.step == 4:
+    if frame.step == ANNOUNCE_LINK:
         if state.shuffle[0] or state.shuffle[1]:
             shuffle_if_due(state, 0)
-        frame.step = 5
-        miss(state)
-        if check_end(state):
+        frame.step = END_ADDING
+        if break_effect(state):
             return
+        negate_lost(state)
         announce(state)
         settle(state)
         return
@@ -107,7 +111,7 @@ def adding_chain(state, frame):
 
 @rule
 def begin_link(state):
-    """The link stands on the chain."""
+    """Append the link to the chain."""
     link = state.adding
     card = state.cards[link.card]
     if EFFECTS[link.effect].kind == ACTIVATE:
@@ -123,8 +127,17 @@ def begin_link(state):
 
 
 @rule
+def negate_lost(state):
+    """Put the negations into effect that the battle has caused or ended."""
+    hold_decrees(state, FREED_NOW, 0)
+    for c in (state.attacker, state.attack_target):
+        if c != NOBODY and state.cards[c].negated < 0:
+            state.cards[c].negated = -state.cards[c].negated
+
+
+@rule
 def announce(state):
-    """The link is complete: it can be answered now."""
+    """Announce the complete link: players may respond to it."""
     link = state.chain[state.links - 1]
     c = link.card
     card = state.cards[c]
@@ -134,41 +147,38 @@ def announce(state):
         card.status |= LEAVING
     if lasting and card.place == SZONE and is_same(state, link):
         link.flags |= LINK_OF_CARD
-    for k in range(link.count):
-        if has(state, link.targets[k], DIES_WHEN_TARGETED):
-            state.cards[link.targets[k]].status |= TARGETED_NOW
+    spirit_reaper.mark_targeted(state, link)
     note(state, CHAINING, c, link.player)
 
 
 @rule
 def is_disabled(state, link):
-    """Whether a link's effect was negated, or its card is."""
+    """Whether a link's effect or its card is negated."""
     if link.flags & LINK_DISABLED:
         return True
     if link.place == SZONE and CARDS[link.code].types & TRAP and traps_negated(state, link.card):
         return True
-    return is_same(state, link) and negated(state, link.card)
+    return is_same(state, link) and is_effectless(state, link.card)
 
 
 @rule
 def solving_chain(state, frame):
-    """Links resolve from the last to the first; then cards that are used up leave, and a new window opens."""
-    if frame.step == 0:
+    """Resolve the links from the last to the first, bury used cards, then open a new window."""
+    if frame.step == RESOLVE_LINK:
         if state.links == 0:
             done(state)
             return
         link = state.chain[state.links - 1]
         if link.flags & LINK_NEGATED:
             give_back(state, link)
-            frame.step = 3
+            frame.step = CLOSE_LINK
         else:
-            miss(state)
-            if check_end(state):
+            if break_effect(state):
                 return
             state.solving = 1
-            frame.step = 2
+            frame.step = DESTROY_TARGETED
             if link.flags & LINK_OF_CARD and not is_same(state, link):
-                frame.step = 2
+                frame.step = DESTROY_TARGETED
             else:
                 card = state.cards[link.card]
                 if link.flags & LINK_ACTIVATION and is_same(state, link):
@@ -177,32 +187,32 @@ def solving_chain(state, frame):
                 if not is_disabled(state, link):
                     call(state, OPERATE)
                     return
-    if frame.step == 2:
-        frame.step = 7
-        if fell_targets(state):
+    if frame.step == DESTROY_TARGETED:
+        frame.step = END_RESOLVING
+        if spirit_reaper.destroy_marked(state):
             return
-    if frame.step == 7:
+    if frame.step == END_RESOLVING:
         state.solving = 0
         if state.shuffle[0] or state.shuffle[1]:
             shuffle_if_due(state, 0)
-        frame.step = 3
-    if frame.step == 3:
+        frame.step = CLOSE_LINK
+    if frame.step == CLOSE_LINK:
         close_link(state)
-        frame.step = 0 if state.links else 4
+        frame.step = RESOLVE_LINK if state.links else BURY_USED
         settle(state)
         return
-    if frame.step == 4:
-        frame.step = 5
+    if frame.step == BURY_USED:
+        frame.step = SETTLE_CHAIN
         if bury_used(state):
             return
-    if frame.step == 5:
+    if frame.step == SETTLE_CHAIN:
         state.point_count = 0
-        frame.step = 6
+        frame.step = OPEN_NEXT_WINDOW
         settle(state)
         return
-    skip_triggers = frame.args[0]
-    skip_free = frame.args[1]
-    skip_new = frame.args[2]
+    skip_triggers = frame.args[SKIP_TRIGGERS]
+    skip_free = frame.args[SKIP_FREE]
+    skip_new = frame.args[SKIP_NEW]
     done(state)
     if not (skip_triggers and skip_free and skip_new):
         open_window(state, skip_triggers, skip_free, skip_new)
@@ -210,30 +220,8 @@ def solving_chain(state, frame):
 
 
 @rule
-def fell_targets(state):
-    """Monsters that do not bear to be targeted are destroyed once the effect has resolved; in battle they wait."""
-    link = state.chain[state.links - 1]
-    frame = destroy(state, BY_EFFECT, 2)
-    for k in range(link.count):
-        c = link.targets[k]
-        card = state.cards[c]
-        if card.stamp == link.stamps[k] and card.place == MZONE and card.status & TARGETED_NOW:
-            card.status &= ~TARGETED_NOW
-            if not has(state, c, DIES_WHEN_TARGETED):
-                continue
-            if state.phase == DAMAGE_STEP and not state.calculated:
-                card.status |= FELLED
-            else:
-                put_in(frame, c)
-    if frame.count == 0:
-        done(state)
-        return False
-    return True
-
-
-@rule
 def close_link(state):
-    """The link is over."""
+    """Remove the link from the chain."""
     link = state.chain[state.links - 1]
     card = state.cards[link.card]
     if link.flags & LINK_FROM_HAND and card.place == HAND and is_same(state, link):
@@ -250,7 +238,7 @@ def close_link(state):
 
 @rule
 def bury_used(state):
-    """Spells and traps that do not stay go to the graveyard together."""
+    """Send used spells and traps to the graveyard together; whether there are any."""
     frame = send(state, GRAVE, BY_RULE, 2)
     for player in range(2):
         for zone in range(6):

@@ -1,28 +1,26 @@
-"""When an effect may be used: the conditions of the table."""
+"""The conditions of effects, as the tables name them."""
 
+from ludus.games.duel.cards import creature_swap, flute_of_summoning_dragon
 from ludus.games.duel.filters import count_matching
-from ludus.games.duel.fusing import can_fuse, can_ritual
+from ludus.games.duel.materials import can_fuse, can_ritual
 from ludus.games.duel.state import (
     BATTLE_LOST, BY_BATTLE, BY_EFFECT, DECK_PILE, HAND_PILE, LINK_ACTIVATION, NOBODY, SHOWN_NOW, TRIBUTE_SUMMONED,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF
+from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
-    ALWAYS, ANY_SUMMON, ATTACKED_FACE_DOWN, ATTACKS_FACE_DOWN, ATTACK_BY_ANYONE, ATTACK_BY_OTHER,
-    ATTACK_TO_DEFENSE, BATTLES_A_MONSTER, CARDS_IN_DECK, CHAINING, DAMAGE_TO_OTHER, DEFENSE_TO_ATTACK,
-    DESTROYED_AS_ATTACKER, DESTROYED_BY_BATTLE_OR_EFFECT, DESTROYED_TO_GRAVE, DESTROY_EVENT_CARDS,
-    DIRECT_DAMAGE_TO_OTHER, EXISTS, FREE_MONSTER_ZONES, FROM_FIELD, FROM_HAND, FUSION_POSSIBLE, GRAVE, HAND,
-    IN_ATTACK, IN_DEFENSE, IN_GRAVE, IN_THIS_BATTLE, LORD_OF_D, NORMAL_SPELL_ACTIVATED, NOT_ATTACKED_YET,
-    NOT_EQUIPPED_YET, NO_MATERIAL, ON_FIELD, OTHERS_FACE_DOWN, OTHERS_STANDBY, OTHERS_TURN,
-    OTHERS_TURN_WOULD_TAKE_DAMAGE, OTHER_HAS_HAND, OWN_STANDBY, RITUAL_POSSIBLE, SOMEONE_HAS_HAND, SPELL,
-    SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SUMMONED_THIS_TURN, SUMMON_BY_OTHER, SWAP_POSSIBLE,
-    TARGETS_OWN_CARD, TRAP, TRAP_ACTIVATED, TRIBUTED, UP_ATTACK, UP_DEFENSE, USED_THIS_TURN,
-    WAS_ATTACKED_BY_SURVIVOR, WOULD_DESTROY,
+    ALWAYS, ANY_SUMMON, ATTACKED_FACE_DOWN, ATTACKS_FACE_DOWN, ATTACK_BY_ANYONE, ATTACK_BY_OTHER, ATTACK_TO_DEFENSE,
+    BATTLES_A_MONSTER, CARDS_IN_DECK, CHAINING, DAMAGE_TO_OTHER, DEFENSE_TO_ATTACK, DESTROYED_AS_ATTACKER,
+    DESTROYED_BY_BATTLE_OR_EFFECT, DESTROYED_TO_GRAVE, DESTROY_EVENT_CARDS, DIRECT_DAMAGE_TO_OTHER, EXISTS,
+    FREE_MONSTER_ZONES, FROM_FIELD, FROM_HAND, FUSION_POSSIBLE, GRAVE, HAND, IN_ATTACK, IN_DEFENSE, IN_GRAVE,
+    IN_THIS_BATTLE, LORD_OF_D, NORMAL_SPELL_ACTIVATED, NOT_ATTACKED_YET, NOT_EQUIPPED_YET, NO_MATERIAL, ON_FIELD,
+    OTHERS_FACE_DOWN, OTHERS_STANDBY, OTHERS_TURN, OTHERS_TURN_WOULD_TAKE_DAMAGE, OTHER_HAS_HAND, OWN_STANDBY,
+    RITUAL_POSSIBLE, SOMEONE_HAS_HAND, SPELL, SPELL_ACTIVATED, SPELL_OR_TRAP_ACTIVATED, SUMMONED_THIS_TURN,
+    SUMMON_BY_OTHER, SWAP_POSSIBLE, TARGETS_OWN_CARD, TRAP, TRAP_ACTIVATED, TRIBUTED, UP_ATTACK, UP_DEFENSE,
+    USED_THIS_TURN, WAS_ATTACKED_BY_SURVIVOR, WOULD_DESTROY,
 )  # fmt: skip
 from ludus.games.duel.values import equip_of
-from ludus.games.duel.zones import count_bits, free_monster_zones, free_spell_zones, is_up
-from ludus.words import rule
-
-LORD = ROW_OF[17985575]
+from ludus.games.duel.zones import count_bits, foe_of, free_monster_zones, free_spell_zones, is_up
+from ludus.dsl import rule
 
 
 @rule
@@ -47,7 +45,7 @@ def holds(state, link):
 
 @rule
 def fate(state, link, which):
-    """Conditions on what became of the card itself."""
+    """Conditions on the card itself."""
     c = link.card
     card = state.cards[c]
     if which == FROM_FIELD:
@@ -74,7 +72,7 @@ def fate(state, link, which):
         return state.attacker == c and state.attack_target != NOBODY and not is_up(state, state.attack_target)
     if which == ATTACKED_FACE_DOWN:
         return state.attack_target == c and state.target_was_down == 1
-    foe = state.attack_target if c == state.attacker else state.attacker
+    foe = foe_of(state, c)
     if foe == NOBODY:
         return False
     beaten = state.cards[foe]
@@ -85,7 +83,7 @@ def fate(state, link, which):
 
 @rule
 def moment(state, link, which):
-    """Conditions on what happens right now."""
+    """Conditions on the current event."""
     c = link.card
     player = link.player
     if which == OTHERS_TURN_WOULD_TAKE_DAMAGE:
@@ -113,7 +111,7 @@ def moment(state, link, which):
 
 @rule
 def answers(state, link, which):
-    """Conditions on the link of the chain that is answered."""
+    """Conditions on the newest link of the chain."""
     if link.event.code != CHAINING:
         return link.event.code != 0
     if state.links == 0:
@@ -147,7 +145,7 @@ def targets_card_of(state, link, player):
 
 @rule
 def situation(state, link, effect):
-    """Conditions on how the duel stands."""
+    """Conditions on the position."""
     which = effect.when
     c = link.card
     player = link.player
@@ -163,7 +161,7 @@ def situation(state, link, effect):
         return count_bits(free_monster_zones(state, player)) >= effect.when_a
     if which == LORD_OF_D:
         return (
-            lord_is_there(state)
+            flute_of_summoning_dragon.lord_is_there(state)
             and free_monster_zones(state, player) != 0
             and (count_matching(state, effect.seen_where, effect.seen, c, player, False) >= effect.seen_fewest)
         )
@@ -176,7 +174,7 @@ def situation(state, link, effect):
     if which == RITUAL_POSSIBLE:
         return can_ritual(state, player, c)
     if which == SWAP_POSSIBLE:
-        return swappable(state, 0) and swappable(state, 1)
+        return creature_swap.possible(state)
     if which == NOT_ATTACKED_YET:
         return state.cards[c].attacks == 0
     if which == DESTROYED_BY_BATTLE_OR_EFFECT:
@@ -186,34 +184,10 @@ def situation(state, link, effect):
 
 @rule
 def someone_has_hand(state, c, player):
-    """A card in a hand besides this one, and enough to draw."""
+    """Whether there is another card in a hand, and enough cards to draw."""
     own = state.sizes[player, HAND_PILE] - (1 if state.cards[c].place == HAND else 0)
     other = state.sizes[1 - player, HAND_PILE]
     return own + other > 0 and state.sizes[player, DECK_PILE] >= own
-
-
-@rule
-def can_swap(state, player, zone):
-    """Whether a monster could be given away: one in an extra zone only if another zone is free for what comes."""
-    return state.monsters[player, zone] != NOBODY and (zone < 5 or free_monster_zones(state, player) != 0)
-
-
-@rule
-def swappable(state, player):
-    for zone in range(7):
-        if can_swap(state, player, zone):
-            return True
-    return False
-
-
-@rule
-def lord_is_there(state):
-    for player in range(2):
-        for zone in range(7):
-            c = state.monsters[player, zone]
-            if c != NOBODY and state.cards[c].code == LORD and is_up(state, c):
-                return True
-    return False
 
 
 @rule

@@ -1,29 +1,32 @@
-"""Monsters change sides, cards are equipped, and what a phase does by itself."""
+"""Changes of control, and equipping monsters with monsters."""
 
+from ludus.games.duel.card_moves import lose_equips, lose_materials
 from ludus.games.duel.chain import ask_place
 from ludus.games.duel.events import trigger_own
-from ludus.games.duel.frames import EQUIP_WITH, TAKE_CONTROL_OF, ask_cards, ask_yes, call, done
-from ludus.games.duel.moving import change_position, destroy, lose_equips, lose_materials, put_in, send
-from ludus.games.duel.state import ATTACK_ENDED, BY_COST, BY_EFFECT, BY_RULE, ENABLED, GRAVE_PILE, MOVED_NOW
-from ludus.games.duel.tables.words import BANISHED, EQUIPPED, GRAVE, MZONE, SZONE, UP, UP_ATTACK, UP_DEFENSE
-from ludus.games.duel.phases import (
-    CONTROL_ENDS,
-    COUNT_TURN,
-    REST,
-    REST_LENGTH,
-    SERPENT_LEAVES,
-    SINISTER_SERPENT,
-    UPKEEP,
-)
+from ludus.games.duel.frames import done
+from ludus.games.duel.processes import (
+    EQUIP_HOST, EQUIP_PLAYER, SWAP_PLAYER, TAKER, TAKING_AT, UNTIL_END, ZONE_CHOOSER, ZONE_FOR_SECOND, destroy, put_in,
+    send,
+)  # fmt: skip
+from ludus.games.duel.state import ATTACK_ENDED, BY_EFFECT, BY_RULE, ENABLED, MOVED_NOW
+from ludus.games.duel.tables.words import EQUIPPED, GRAVE, MZONE, SZONE, UP
 from ludus.games.duel.zones import free_monster_zones, free_spell_zones, lay, lift, move, new_stamp, unbind
-from ludus.words import rule
+from ludus.dsl import rule
 
-UPKEEP_FEE = 100
+
+ASK_NEW_ZONE, MOVE_TAKEN = range(2)
+"""the steps of TAKE_CONTROL_OF, repeated for every monster"""
+
+ASK_OWN_ZONE, ASK_OTHER_ZONE, SWAP_SIDES = range(3)
+"""the steps of SWAP_CONTROL_OF"""
+
+ASK_EQUIP_ZONE, MOVE_EQUIP, END_EQUIP, LOSE_EQUIP_MATERIALS, ATTACH_EQUIP = range(5)
+"""the steps of EQUIP_WITH"""
 
 
 @rule
 def shift(state, c, player, zone):
-    """A monster moves to another zone or side, and stays the card that it was."""
+    """Move a monster to another zone or side; effects keep track of it."""
     card = state.cards[c]
     card.was_controller = card.controller
     position = card.position
@@ -33,78 +36,67 @@ def shift(state, c, player, zone):
 
 
 @rule
-def take_control(state, c, player, until_end):
-    """Begin to take control of a monster, for good or until the end phase."""
-    frame = call(state, TAKE_CONTROL_OF)
-    frame.args[0] = player
-    frame.args[1] = until_end
-    frame.args[2] = player
-    put_in(frame, c)
-    return frame
-
-
-@rule
 def taking_control(state, frame):
-    """Each monster gets a zone on the other side; without one it is destroyed."""
-    player = frame.args[0]
-    if frame.step == 0:
-        if frame.args[3] >= frame.count:
+    """Move each monster to a zone of the new controller; if none is free, destroy it."""
+    player = frame.args[TAKER]
+    if frame.step == ASK_NEW_ZONE:
+        if frame.args[TAKING_AT] >= frame.count:
             done(state)
             return
-        c = frame.cards[frame.args[3]]
+        c = frame.cards[frame.args[TAKING_AT]]
         if state.cards[c].place != MZONE or state.cards[c].controller == player:
-            frame.args[3] += 1
+            frame.args[TAKING_AT] += 1
             return
         zones = free_monster_zones(state, player)
         if zones == 0:
-            frame.args[3] += 1
+            frame.args[TAKING_AT] += 1
             put_in(destroy(state, BY_RULE, 2), c)
             return
-        frame.step = 1
-        ask_place(state, frame.args[2], player, MZONE, zones)
+        frame.step = MOVE_TAKEN
+        ask_place(state, frame.args[ZONE_CHOOSER], player, MZONE, zones)
         return
-    c = frame.cards[frame.args[3]]
+    c = frame.cards[frame.args[TAKING_AT]]
     card = state.cards[c]
     shift(state, c, player, state.options[state.answer].value)
     card.status |= ATTACK_ENDED
-    if frame.args[1]:
+    if frame.args[UNTIL_END]:
         card.lent_until_end = 1 + player
         card.lent_order = new_stamp(state)
     state.result = 1
-    frame.args[3] += 1
-    frame.step = 0
+    frame.args[TAKING_AT] += 1
+    frame.step = ASK_NEW_ZONE
 
 
 @rule
 def swapping_control(state, frame):
-    """Two monsters change sides for good; each player chooses a zone, the one that becomes free among them."""
+    """Swap two monsters permanently; each player chooses a free zone or the one that their own monster leaves."""
     one = frame.cards[0]
     other = frame.cards[1]
-    first = frame.args[0]
-    if frame.step == 0:
+    first = frame.args[SWAP_PLAYER]
+    if frame.step == ASK_OWN_ZONE:
         if state.cards[one].place != MZONE or state.cards[other].place != MZONE:
             done(state)
             return
-        frame.step = 1
+        frame.step = ASK_OTHER_ZONE
         ask_place(state, first, first, MZONE, zones_with(state, one))
         return
-    if frame.step == 1:
-        frame.args[1] = state.options[state.answer].value
-        frame.step = 2
+    if frame.step == ASK_OTHER_ZONE:
+        frame.args[ZONE_FOR_SECOND] = state.options[state.answer].value
+        frame.step = SWAP_SIDES
         ask_place(state, 1 - first, 1 - first, MZONE, zones_with(state, other))
         return
     zone_of_one = state.options[state.answer].value
     lift(state, one)
     lift(state, other)
     change_side(state, one, 1 - first, zone_of_one)
-    change_side(state, other, first, frame.args[1])
+    change_side(state, other, first, frame.args[ZONE_FOR_SECOND])
     state.result = 1
     done(state)
 
 
 @rule
 def zones_with(state, c):
-    """Free zones of a player, and the one that a monster leaves."""
+    """The free zones of a monster's controller, and its own zone."""
     card = state.cards[c]
     zones = free_monster_zones(state, card.controller)
     return zones | (1 << card.sequence) if card.sequence < 5 else zones
@@ -124,36 +116,27 @@ def change_side(state, c, player, zone):
 
 @rule
 def equip(state, e, c):
-    """An equip card that lies in its zone is put on a monster."""
+    """Equip a monster with a card that is already in a spell zone."""
     state.cards[e].equipped_to = c
     trigger_own(state, EQUIPPED, c, e, state.cards[e].controller)
 
 
 @rule
-def equip_monster(state, e, c, player):
-    """Begin to equip a monster with another one."""
-    frame = call(state, EQUIP_WITH)
-    frame.args[0] = player
-    frame.args[1] = c
-    put_in(frame, e)
-
-
-@rule
 def equipping(state, frame):
-    player = frame.args[0]
+    player = frame.args[EQUIP_PLAYER]
     e = frame.cards[0]
-    c = frame.args[1]
-    if frame.step == 0:
+    c = frame.args[EQUIP_HOST]
+    if frame.step == ASK_EQUIP_ZONE:
         zones = free_spell_zones(state, player)
         if zones == 0:
             put_in(send(state, GRAVE, BY_RULE, 2), e)
-            frame.step = 2
+            frame.step = END_EQUIP
             return
-        frame.step = 1
+        frame.step = MOVE_EQUIP
         state.cards[e].status &= ~ENABLED
         ask_place(state, player, player, SZONE, zones)
         return
-    if frame.step == 1:
+    if frame.step == MOVE_EQUIP:
         zone = state.options[state.answer].value
         position = state.cards[e].position
         frame.count = 1
@@ -161,75 +144,13 @@ def equipping(state, frame):
         unbind(state, e)
         move(state, e, player, SZONE, zone, UP if position & UP else 10)
         state.cards[e].status |= ENABLED
-        frame.step = 3
+        frame.step = LOSE_EQUIP_MATERIALS
         if lose_equips(state, frame):
             return
-    if frame.step == 3:
-        frame.step = 4
+    if frame.step == LOSE_EQUIP_MATERIALS:
+        frame.step = ATTACH_EQUIP
         if lose_materials(state, frame):
             return
-    if frame.step == 4:
+    if frame.step == ATTACH_EQUIP:
         equip(state, e, c)
-    done(state)
-
-
-@rule
-def phase_work(state, frame):
-    """What a phase does to a card by itself."""
-    which = frame.args[0]
-    c = frame.args[1]
-    player = frame.args[2]
-    card = state.cards[c]
-    if which == UPKEEP:
-        pay_upkeep(state, frame, c, player)
-        return
-    if frame.step == 0:
-        frame.step = 1
-        if which == REST:
-            card.resting = REST_LENGTH
-            if card.position == UP_ATTACK:
-                change_position(state, c, UP_DEFENSE, player)
-                return
-        elif which == COUNT_TURN:
-            card.lasting = state.turn
-            card.turns += 1
-            if card.turns >= 3:
-                put_in(destroy(state, BY_RULE, player), c)
-                return
-        elif which == CONTROL_ENDS:
-            card.lent_until_end = 0
-        elif which == SERPENT_LEAVES:
-            state.serpents[player] = 0
-            frame.count = 0
-            for k in range(state.sizes[player, GRAVE_PILE]):
-                s = state.piles[player, GRAVE_PILE, k]
-                if state.cards[s].code == SINISTER_SERPENT:
-                    put_in(frame, s)
-            frame.step = 2
-            ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
-            return
-    if frame.step == 2:
-        frame.step = 1
-        put_in(send(state, BANISHED, BY_EFFECT, player), state.picked[0])
-        return
-    done(state)
-
-
-@rule
-def pay_upkeep(state, frame, c, player):
-    """The card stays if its fee is paid."""
-    if frame.step == 0:
-        frame.step = 1
-        state.cards[c].lasting = state.turn
-        state.answer = 0
-        if state.life[player] >= UPKEEP_FEE:
-            ask_yes(state, player, c, 0)
-            return
-    if frame.step == 1:
-        frame.step = 2
-        if state.answer == 1:
-            state.life[player] -= UPKEEP_FEE
-        else:
-            put_in(destroy(state, BY_COST, player), c)
-            return
     done(state)

@@ -1,35 +1,45 @@
-"""The damage step of an attack: what is answered when, who takes damage, and which monsters are lost."""
+"""The damage step of an attack: its windows, the damage, and the monsters that are destroyed."""
 
+from ludus.games.duel.adjustment import settle
+from ludus.games.duel.card_moves import PAYING, SEND_DESTROYED, USE_REPLACEMENT, ask_which_material, give_material, hurt
+from ludus.games.duel.cards.trap_negation import hold_decrees, traps_stopped
 from ludus.games.duel.events import tell, trigger_own
-from ludus.games.duel.frames import ask_effect, done
-from ludus.games.duel.moving import USE_REPLACEMENT, ask_material, change_position, destroy, give_material, hurt, put_in
-from ludus.games.duel.settling import settle
+from ludus.games.duel.frames import ask_effect, sort_by_birth
+from ludus.games.duel.processes import change_position, destroy, put_in
 from ludus.games.duel.state import (
     ATTACK_ENDED, BATTLE_LOST, BATTLE_STEP, BY_BATTLE, BY_EFFECT, BY_REPLACEMENT, DAMAGE_CALCULATION, DAMAGE_STEP,
-    HELD, NEGATED_IN_GRAVE, NOBODY, READY,
+    FREED_NOW, HELD, NEGATED_IN_GRAVE, NOBODY, READY,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     BATTLED, BATTLE_DAMAGE, BATTLE_DESTROYED, BATTLE_DESTROYING, BATTLE_START, DESTROYED, FLIP, IN_ATTACK, MZONE,
-    NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION,
-    REFLECTS_DAMAGE, SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL,
+    NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, NOT_BY_BATTLE, ONCE_A_BATTLE, PIERCES, PRE_CALCULATION, REFLECTS_DAMAGE,
+    SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL,
 )  # fmt: skip
 from ludus.games.duel.values import attack, defense, equip_of, has
 from ludus.games.duel.windows import open_window
 from ludus.games.duel.zones import is_up, monsters_of
-from ludus.words import rule
+from ludus.dsl import rule
 
+NEXT_ATTACK = 0
+"""the step of BATTLE_COMMAND to which the damage step returns"""
 # fmt: off
 (BEGIN, ANSWER_START, TURN_TARGET_UP, SETTLE_TURNED, ANSWER_TURNED, ENTER_CALCULATION, ANSWER_CALCULATION,
- DEAL_DAMAGE, MARK_LOST, SPARE_LOST, LOSE_EFFECTS, ANSWER_DAMAGE, BURY_LOST, SETTLE_BURIED, ANSWER_LOSSES,
- END_DAMAGE_STEP) = range(20, 36)
+ DEAL_DAMAGE, MARK_LOST, SPARE_LOST, PAY_FOR_SPARED, LOSE_EFFECTS, ANSWER_DAMAGE, BURY_LOST, SETTLE_BURIED,
+ ANSWER_LOSSES, END_DAMAGE_STEP) = range(20, 37)
 # fmt: on
-"""the steps of a frame of the battle phase that are its damage step"""
+"""the steps of BATTLE_COMMAND that belong to the damage step"""
+LOST, AT, ASKED, SPARED_COUNT, SHIELD_COUNT = 1, 2, 3, 6, 7
+"""its argument slots: who lost, the index in a list, whether something was asked, the lengths of the lists below;
+slot 0 belongs to `battle`, slot PAYING to `card_moves`"""
+SPARED, SHIELDS = 2, 4
+"""offsets in the frame's list, which begins with the monsters that lost: spared monsters, and equip cards that are
+destroyed in place of monsters"""
 
 
 @rule
 def damage_step(state, frame):
-    """From the start of the damage step to its end."""
+    """One step of the damage step."""
     step = frame.step
     frame.step = step + 1
     if step == BEGIN:
@@ -56,6 +66,8 @@ def damage_step(state, frame):
         mark_lost(state, frame, state.attacker, state.attack_target)
     elif step == SPARE_LOST:
         spare_lost(state, frame)
+    elif step == PAY_FOR_SPARED:
+        pay_for_spared(state, frame)
     elif step == LOSE_EFFECTS:
         lose_all(state, frame)
     elif step == ANSWER_DAMAGE:
@@ -68,7 +80,7 @@ def damage_step(state, frame):
         answer_losses(state)
     else:
         end_damage_step(state)
-        frame.step = 0
+        frame.step = NEXT_ATTACK
 
 
 @rule
@@ -76,7 +88,7 @@ def begin_damage_step(state, frame):
     a = state.attacker
     target = state.attack_target
     state.phase = DAMAGE_STEP
-    state.in_damage_step = 1
+    state.in_damage_step = True
     state.chain_attack = NOBODY
     state.calculated = 0
     state.sparing = 1
@@ -91,7 +103,7 @@ def begin_damage_step(state, frame):
 
 @rule
 def turn_target_up(state, frame):
-    """A face-down target is turned as it lies."""
+    """Turn a face-down target face-up in the same position."""
     target = state.attack_target
     if state.cards[state.attacker].status & ATTACK_ENDED:
         frame.step = BURY_LOST
@@ -110,11 +122,11 @@ def enter_calculation(state, frame):
 
 @rule
 def deal_damage(state, frame):
-    """Damage is calculated with what was answered, and dealt."""
+    """Calculate the damage again, after the responses, and deal it."""
     if comes_to_nothing(state):
         frame.step = BURY_LOST
     else:
-        frame.args[1] = calculate(state)
+        frame.args[LOST] = calculate(state)
         state.calculated = 1
         deal(state, state.attacker, state.attack_target)
     end_calculation(state)
@@ -125,7 +137,7 @@ def deal_damage(state, frame):
 @rule
 def end_damage_step(state):
     state.phase = BATTLE_STEP
-    state.in_damage_step = 0
+    state.in_damage_step = False
     state.no_damage[0] = 0
     state.no_damage[1] = 0
     state.attacker = NOBODY
@@ -134,7 +146,7 @@ def end_damage_step(state):
 
 @rule
 def trigger_both(state, event):
-    """What a moment of the battle triggers of the two monsters in it."""
+    """Trigger the effects of both battling monsters."""
     trigger_own(state, event, state.attacker, NOBODY, state.turn_player)
     trigger_own(state, event, state.attack_target, NOBODY, state.turn_player)
 
@@ -146,7 +158,7 @@ def comes_to_nothing(state):
 
 @rule
 def gone(state, target):
-    """Whether the attacked monster is not there any more."""
+    """Whether the attacked monster has left its place."""
     return target != NOBODY and (
         state.cards[target].place != MZONE or state.cards[target].arrival != state.target_stamp
     )
@@ -154,7 +166,7 @@ def gone(state, target):
 
 @rule
 def calculate(state):
-    """Who takes how much damage and who is destroyed: bit 0 for the attacker, bit 1 for its target."""
+    """Compute the battle damage; bits of the monsters that are destroyed: 0 for the attacker, 1 for its target."""
     a = state.attacker
     target = state.attack_target
     own = state.cards[a].controller
@@ -208,7 +220,7 @@ def survives(state, c):
 
 @rule
 def deal(state, a, target):
-    """Battle damage, player 0's first; some monsters pass it on."""
+    """Deal the battle damage, first to player 0; some monsters reflect it."""
     for player in range(2):
         amount = state.battle_damage[player]
         if amount == 0:
@@ -227,7 +239,7 @@ def deal(state, a, target):
 
 @rule
 def end_calculation(state):
-    """What held during damage calculation only is over."""
+    """End what lasts during damage calculation only."""
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
@@ -238,7 +250,7 @@ def end_calculation(state):
 
 @rule
 def renew_uses(state, c):
-    """What is used once a battle can be used in the next one."""
+    """Reset effects that can be used once per battle."""
     row = CARDS[state.cards[c].code]
     for number in range(row.first, row.first + row.count):
         if EFFECTS[number].once == ONCE_A_BATTLE:
@@ -247,60 +259,94 @@ def renew_uses(state, c):
 
 @rule
 def mark_lost(state, frame, a, target):
-    """Monsters that will be destroyed; an equip card is destroyed instead of some."""
+    """Collect the monsters that lost, and the equip cards that are destroyed in place of some."""
     frame.count = 0
-    shields = destroy(state, BY_EFFECT | BY_REPLACEMENT, 2)
-    lost = frame.args[1]
+    frame.args[SPARED_COUNT] = 0
+    frame.args[SHIELD_COUNT] = 0
+    lost = frame.args[LOST]
     for k in range(2):
         c = a if k == 0 else target
         if lost >> k & 1 and state.cards[c].place == MZONE:
             e = equip_of(state, c) if has(state, c, SHIELDED_BY_EQUIP) else NOBODY
             if e != NOBODY:
-                put_in(shields, e)
+                frame.cards[SHIELDS + frame.args[SHIELD_COUNT]] = e
+                frame.args[SHIELD_COUNT] += 1
             else:
                 put_in(frame, c)
-    frame.args[2] = 0
-    if shields.count == 0:
-        done(state)
+    sort_by_birth(state, frame)
+    frame.args[AT] = 0
+    frame.args[ASKED] = 0
 
 
 @rule
 def spare_lost(state, frame):
-    """Some may give up a material instead; asked one after the other."""
-    frame.step = SPARE_LOST
-    if frame.args[3] == 1:
-        frame.args[3] = 0
-        if ask_material(state, frame):
-            frame.args[3] = 2
-            return
-    elif frame.args[3] == 2:
-        frame.args[3] = 0
-        give_material(state, frame)
-        return
-    while frame.args[2] < frame.count:
-        c = frame.cards[frame.args[2]]
+    """Ask for each monster that lost, in the order of card numbers, whether it detaches a material instead."""
+    if frame.args[ASKED]:
+        frame.args[ASKED] = 0
+        if state.answer == 1:
+            spare(frame)
+        else:
+            frame.args[AT] += 1
+    while frame.args[AT] < frame.count:
+        c = frame.cards[frame.args[AT]]
         if state.cards[c].overlays > 0 and has(state, c, SHIELDED_BY_MATERIAL):
-            frame.args[3] = 1
+            frame.args[ASKED] = 1
+            frame.step = SPARE_LOST
             ask_effect(state, state.cards[c].controller, c, USE_REPLACEMENT)
             return
-        frame.args[2] += 1
-    frame.step = LOSE_EFFECTS
+        frame.args[AT] += 1
+    frame.args[AT] = 0
+
+
+@rule
+def spare(frame):
+    """Move the current monster from those that lost to the spared ones."""
+    at = frame.args[AT]
+    frame.cards[SPARED + frame.args[SPARED_COUNT]] = frame.cards[at]
+    frame.args[SPARED_COUNT] += 1
+    frame.count -= 1
+    if at < frame.count:
+        frame.cards[at] = frame.cards[at + 1]
+
+
+@rule
+def pay_for_spared(state, frame):
+    """Destroy the shielding equip cards, then detach a material of each spared monster."""
+    if frame.args[SHIELD_COUNT]:
+        shields = destroy(state, BY_EFFECT | BY_REPLACEMENT, 2)
+        for k in range(frame.args[SHIELD_COUNT]):
+            put_in(shields, frame.cards[SHIELDS + k])
+        frame.args[SHIELD_COUNT] = 0
+        frame.step = PAY_FOR_SPARED
+    elif frame.args[ASKED]:
+        frame.args[ASKED] = 0
+        give_material(state, frame)
+        frame.step = PAY_FOR_SPARED
+    elif frame.args[AT] < frame.args[SPARED_COUNT]:
+        frame.args[PAYING] = frame.cards[SPARED + frame.args[AT]]
+        frame.args[AT] += 1
+        frame.args[ASKED] = 1
+        ask_which_material(state, frame.args[PAYING])
+        frame.step = PAY_FOR_SPARED
 
 
 @rule
 def lose_all(state, frame):
-    """All that lost are marked first: some negate what they destroy only while they stand."""
+    """Mark all monsters that lost, then apply negations: some only apply if the monster that negates survives."""
+    were_stopped = traps_stopped(state)
     for k in range(frame.count):
         state.cards[frame.cards[k]].status |= BATTLE_LOST
     for k in range(frame.count):
         lose_effects(state, frame.cards[k])
+    if were_stopped and not traps_stopped(state):
+        hold_decrees(state, 0, FREED_NOW)
     state.sparing = 0
     settle(state)
 
 
 @rule
 def lose_effects(state, c):
-    """Some monsters negate what they destroy by battle, in the graveyard too, until the damage step ends."""
+    """Negate the effects of a destroyed monster if its opponent does so; this takes effect with the next chain link."""
     card = state.cards[c]
     foe = state.attack_target if c == state.attacker else state.attacker
     if foe == NOBODY:
@@ -308,12 +354,12 @@ def lose_effects(state, c):
     flip_alone = has(state, foe, NEGATES_FLIP_WHEN_ALONE) and monsters_of(state, state.cards[foe].controller) == 1
     stands = state.cards[foe].status & BATTLE_LOST == 0
     if (stands and has(state, foe, NEGATES_DESTROYED)) or (flip_alone and CARDS[card.code].types & FLIP):
-        card.negated = NEGATED_IN_GRAVE
+        card.negated = -NEGATED_IN_GRAVE
 
 
 @rule
 def release_flips(state):
-    """Flip effects wait no longer."""
+    """Make the flip effects ready that were held back."""
     state.holding_flips = 0
     for k in range(state.pending_count):
         if state.pending[k].ready == HELD:
@@ -322,9 +368,10 @@ def release_flips(state):
 
 @rule
 def bury_lost(state, frame):
-    """Monsters that lost the battle go together."""
+    """Send the monsters that lost to the graveyard together."""
+    hold_decrees(state, FREED_NOW, 0)
     sent = destroy(state, BY_BATTLE, 2)
-    sent.step = 3
+    sent.step = SEND_DESTROYED
     for k in range(frame.count):
         c = frame.cards[k]
         arrival = state.cards[c].arrival
@@ -334,7 +381,7 @@ def bury_lost(state, frame):
 
 @rule
 def answer_losses(state):
-    """The damage step's last window; what waited for the losses waits no longer."""
+    """Open the last window of the damage step, for effects of the destroyed monsters."""
     state.calculated = 1
     state.sparing = 0
     release_flips(state)
@@ -344,7 +391,7 @@ def answer_losses(state):
 
 @rule
 def tell_losses(state, a, target):
-    """Who destroyed whom."""
+    """Raise the events of monsters destroyed by battle."""
     for k in range(2):
         c = a if k == 0 else target
         foe = target if k == 0 else a

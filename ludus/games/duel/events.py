@@ -1,24 +1,24 @@
-"""What happens is told here: effects that it triggers are noted, and what can be answered is kept until it was."""
+"""Events: they trigger effects, and those that can be responded to are kept for the next window."""
 
 from ludus.games.duel.conditions import holds
-from ludus.games.duel.state import MOST_EVENT_CARDS, MOST_EVENTS, HELD, MOST_PENDING, NOBODY, READY
+from ludus.games.duel.state import HELD, MOST_EVENTS, MOST_EVENT_CARDS, MOST_PENDING, NOBODY, READY
 from ludus.games.duel.tables import CARDS, EFFECTS, TRIGGERS
 from ludus.games.duel.tables.words import (
-    ATTACK, CHAINING, FLIPPED, FLIP_SUMMON, FLIP_SUMMONED, MAY_TRIGGER, PRE_CALCULATION, SPSUMMON, SPSUMMONED,
-    SUMMON, SUMMONED, TRIGGER,
+    ATTACK, CHAINING, FLIPPED, FLIP_SUMMON, FLIP_SUMMONED, MAY_TRIGGER, PRE_CALCULATION, SPSUMMON, SPSUMMONED, SUMMON,
+    SUMMONED, TRIGGER,
 )  # fmt: skip
 from ludus.games.duel.zones import is_up
-from ludus.words import rule
+from ludus.dsl import rule
 
 ANSWERABLE = (
     SUMMON | FLIP_SUMMON | SPSUMMON | SUMMONED | FLIP_SUMMONED | SPSUMMONED | ATTACK | CHAINING | PRE_CALCULATION
 )
-"""what cards and effects can be activated in answer to"""
+"""events to which cards and effects can be activated"""
 
 
 @rule
 def tell(state, event, c, player):
-    """Something happened to, or because of, one card: who can answer it, and what it triggers."""
+    """Raise an event of one card: keep it for responses, and trigger the card's own effects."""
     if event & ANSWERABLE:
         note(state, event, c, player)
     trigger_own(state, event, c, NOBODY, player)
@@ -26,7 +26,7 @@ def tell(state, event, c, player):
 
 @rule
 def note(state, event, c, player):
-    """Keep an event that can be answered."""
+    """Keep an event for responses."""
     if state.instant_count < MOST_EVENTS:
         kept = state.instant[state.instant_count]
         kept.code = event
@@ -40,7 +40,7 @@ def note(state, event, c, player):
 
 @rule
 def note_more(state, c):
-    """The event that was kept last was about this card too."""
+    """Add a card to the event that was kept last."""
     kept = state.instant[state.instant_count - 1]
     if kept.count < MOST_EVENT_CARDS:
         kept.cards[kept.count] = c
@@ -49,7 +49,7 @@ def note_more(state, c):
 
 @rule
 def trigger_own(state, event, c, other, player):
-    """Effects of a card that its own fate triggers."""
+    """Trigger the effects of a card that respond to an event of its own."""
     if c == NOBODY or TRIGGERS[state.codes[c]] & event == 0:
         return
     row = CARDS[state.codes[c]]
@@ -61,7 +61,7 @@ def trigger_own(state, event, c, other, player):
 
 @rule
 def trigger(state, number, event, c, other, player):
-    """Note an effect that was triggered, if its condition holds."""
+    """Add an effect to the pending ones if its condition holds."""
     if state.pending_count >= MOST_PENDING:
         return
     effect = EFFECTS[number]
@@ -94,7 +94,7 @@ def trigger(state, number, event, c, other, player):
 
 @rule
 def attack_told(state):
-    """Monsters that watch all attacks."""
+    """Trigger effects of monsters that respond to any attack."""
     for k in range(2):
         player = state.turn_player if k == 0 else 1 - state.turn_player
         for zone in range(7):
@@ -105,7 +105,7 @@ def attack_told(state):
 
 @rule
 def drop_pending(state, at):
-    """One triggered effect is used or lost."""
+    """Remove a pending effect."""
     state.pending_count -= 1
     for k in range(at, state.pending_count):
         state.pending[k] = state.pending[k + 1]
@@ -113,7 +113,7 @@ def drop_pending(state, at):
 
 @rule
 def miss(state):
-    """Something else has happened: who may act only at once has missed it, and nothing can be answered any more."""
+    """Optional effects miss their timing unless they wait, and earlier events can no longer be responded to."""
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]

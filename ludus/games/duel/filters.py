@@ -1,30 +1,22 @@
-"""Which cards count: filters of the table, and where they are looked for."""
+"""Filters of the tables: which cards match, and where they are searched."""
 
 from ludus.games.duel.state import (
-    BATTLE_LOST,
-    BEING_SUMMONED,
-    FIELD_ZONE,
-    HAND_PILE,
-    GRAVE_PILE,
-    DECK_PILE,
-    EXTRA_PILE,
-    NOBODY,
-    PROPER,
-)
+    BATTLE_LOST, BEING_SUMMONED, DECK_PILE, EXTRA_PILE, FIELD_ZONE, GRAVE_PILE, HAND_PILE, NOBODY, PROPER,
+)  # fmt: skip
 from ludus.games.duel.tables import CARDS, FILTERS
 from ludus.games.duel.tables.words import (
-    DOWN, DRAGON, EXTRA_DECK, GRAVE, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK,
-    OTHER_GRAVE, OTHER_HAND, OTHER_MONSTERS, OTHER_SPELLS, OWN_DECK, OWN_EXTRA, OWN_GRAVE, OWN_HAND, OWN_MONSTERS,
-    OWN_SPELLS, RITUAL, SHIELDS_DRAGONS, SUMMONED_PROPERLY_ONLY, TOKEN, TRAP,
+    DOWN, DRAGON, EXTRA_DECK, GRAVE, KEEPS_GRAVES, LINK, MONSTER, MZONE, NO_SPECIAL_SUMMON, OTHER_DECK, OTHER_GRAVE,
+    OTHER_HAND, OTHER_MONSTERS, OTHER_SPELLS, OWN_DECK, OWN_EXTRA, OWN_GRAVE, OWN_HAND, OWN_MONSTERS, OWN_SPELLS,
+    RITUAL, SHIELDS_DRAGONS, SUMMONED_PROPERLY_ONLY, TOKEN, TRAP,
 )  # fmt: skip
 from ludus.games.duel.values import attack, defense, has_level, level, on_side, somewhere, types_of
 from ludus.games.duel.zones import is_up
-from ludus.words import rule
+from ludus.dsl import rule
 
 
 @rule
 def matches(state, number, c, source, player):
-    """Whether a card fits a filter, for an effect of `source` that `player` uses."""
+    """Whether a card matches a filter, for an effect of `source` that `player` uses."""
     which = FILTERS[number]
     card = state.cards[c]
     types = types_of(state, c)
@@ -74,7 +66,7 @@ def of_level(state, which, c):
 
 @rule
 def can_special_summon(state, c, player, position):
-    """Whether an effect may special summon a card: some monsters only come by their own procedure."""
+    """Whether an effect may special summon a card; some monsters require their own procedure first."""
     card = state.cards[c]
     row = CARDS[card.code]
     if row.types & MONSTER == 0 or row.types & TOKEN or row.traits & NO_SPECIAL_SUMMON or state.no_summons[player]:
@@ -98,8 +90,14 @@ def can_take(state, c):
 
 
 @rule
+def can_release(state, c):
+    """Whether a monster can be tributed; a monster that lost a battle can until it leaves the field."""
+    return c != NOBODY and state.cards[c].status & BEING_SUMMONED == 0
+
+
+@rule
 def can_target(state, c):
-    """Whether effects may target a card: some monsters keep others from being targeted."""
+    """Whether effects may target a card."""
     card = state.cards[c]
     if card.status & (BATTLE_LOST | BEING_SUMMONED):
         return False
@@ -110,7 +108,7 @@ def can_target(state, c):
 
 @rule
 def gather(state, where, number, source, player, targeted, out):
-    """All cards that fit, in the order of zones, into out.cards; how many."""
+    """Put all matching cards, in the order of zones, into out.cards; how many."""
     out.count = 0
     for k in range(2):
         side = player if k == 0 else 1 - player
@@ -144,7 +142,7 @@ def consider(state, c, number, source, player, targeted, out):
 
 @rule
 def count_matching(state, where, number, source, player, targeted):
-    """How many cards fit."""
+    """How many cards match."""
     count = 0
     for k in range(2):
         side = player if k == 0 else 1 - player
@@ -171,7 +169,7 @@ def count_matching(state, where, number, source, player, targeted):
 
 @rule
 def fits(state, c, number, source, player, targeted):
-    """1 or 0; a monster that is just being summoned does not count yet."""
+    """1 or 0; monsters whose summon is not complete do not match."""
     if c == NOBODY or state.cards[c].status & BEING_SUMMONED:
         return 0
     return 1 if matches(state, number, c, source, player) and (not targeted or can_target(state, c)) else 0

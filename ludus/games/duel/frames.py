@@ -1,30 +1,33 @@
 # ruff: noqa: E501  (a list of words is one thing)
-"""The stack of work that is going on, and the question that it waits for.
+"""The stack of processes, and the question that the duel waits for.
 
-A process is a function of the state and its frame; `frame.step` says how far it has come. It does a little, then calls
-another process, asks something, or is done. When nothing is asked, the process on top goes on.
+A process is a function of the state and its frame; `frame.step` is its program counter. On each call it does one part of
+its work, then calls another process, asks a question, or is done. The process on top of the stack runs until a question is
+asked.
 """
 
 from ludus.games.duel.state import (
-    CARD, EFFECT_YESNO, FRAME_ARGUMENTS, MOST_OPTIONS, NOBODY, PICKS, POSITION, POSITIONS, SAYS_NO, SAYS_YES,
-    UNPICKS, YESNO,
+    CARD, EFFECT_YESNO, FRAME_ARGUMENTS, MOST_OPTIONS, NOBODY, PICKS, POSITION, POSITIONS, SAYS_NO, SAYS_YES, UNPICKS,
+    UNSELECT, YESNO,
 )  # fmt: skip
 from ludus.games.duel.zones import sort_cards
-from ludus.words import rule
+from ludus.dsl import rule
 
 # fmt: off
 (TURN, IDLE_COMMAND, BATTLE_COMMAND, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, ADD_CHAIN, SOLVE_CHAIN, PAY_COST, CHOOSE_TARGETS, OPERATE, ADJUST,
  DESTROY, SEND, NORMAL_SUMMON, SET_MONSTER, SET_SPELL, FLIP_SUMMON_RULE, SPECIAL_SUMMON_RULE, SPECIAL_SUMMON, CHANGE_POSITION, TAKE_CONTROL_OF,
  SWAP_CONTROL_OF, EQUIP_WITH, CONTINUOUS_PHASE, PICK_MATERIALS, START) = range(27)
 # fmt: on
+FIRST_STEP = 0
+"""the first step of every process"""
 
 
 @rule
 def call(state, process):
-    """Begin a process on top of the present one, which goes on after it."""
+    """Push a new process; the present one continues when it is done."""
     frame = state.frames[state.depth]
     frame.process = process
-    frame.step = 0
+    frame.step = FIRST_STEP
     frame.count = 0
     for k in range(FRAME_ARGUMENTS):
         frame.args[k] = 0
@@ -34,7 +37,7 @@ def call(state, process):
 
 @rule
 def done(state):
-    """The process on top has ended."""
+    """Pop the process on top."""
     state.depth -= 1
 
 
@@ -45,7 +48,7 @@ def clear_options(state):
 
 @rule
 def offer(state, kind, card, effect, value, other):
-    """One more option of the question."""
+    """Add an option to the question."""
     if state.option_count < MOST_OPTIONS:
         option = state.options[state.option_count]
         option.kind = kind
@@ -58,7 +61,7 @@ def offer(state, kind, card, effect, value, other):
 
 @rule
 def ask(state, question, player, fewest, most, may_cancel):
-    """Ask a player; nothing is asked where there is no option."""
+    """Ask a player to choose among the options; without options nothing is asked."""
     state.picked_count = 0
     state.answer = -1
     if state.option_count == 0:
@@ -77,7 +80,7 @@ def ask(state, question, player, fewest, most, may_cancel):
 
 @rule
 def ask_cards(state, player, cards, count, fewest, most, may_cancel):
-    """Choose among cards, listed in the usual order."""
+    """Ask a player to choose cards; they are listed in the order of `zones.comes_before`."""
     clear_options(state)
     sort_cards(state, cards, count)
     for k in range(count):
@@ -86,8 +89,17 @@ def ask_cards(state, player, cards, count, fewest, most, may_cancel):
 
 
 @rule
+def ask_tribute(state, frame, player):
+    """Ask which monster of the frame is tributed."""
+    clear_options(state)
+    for k in range(frame.count):
+        offer(state, PICKS, frame.cards[k], 0, 0, 0)
+    ask(state, UNSELECT, player, 1, 1, 0)
+
+
+@rule
 def ask_yes(state, player, card, line):
-    """Yes or no, about a line of a card (or of the game itself, where there is no card)."""
+    """Ask a yes-or-no question: a line of text of the card, or of the game itself if there is no card."""
     clear_options(state)
     offer(state, SAYS_NO, 0, 0, 0, 0)
     offer(state, SAYS_YES, 0, 0, 0, 0)
@@ -98,14 +110,14 @@ def ask_yes(state, player, card, line):
 
 @rule
 def ask_effect(state, player, card, line):
-    """Whether an effect of this card is used."""
+    """Ask whether an effect of this card is used."""
     ask_yes(state, player, card, line)
     state.question = EFFECT_YESNO
 
 
 @rule
 def ask_position(state, player, card, positions):
-    """Face-up attack or defense; with one possibility, nothing is asked. The answer is in state.result."""
+    """Ask for a position; if only one is possible, nothing is asked and it is in state.result."""
     if positions & (positions - 1) == 0:
         state.result = positions
         return
@@ -119,7 +131,7 @@ def ask_position(state, player, card, positions):
 
 @rule
 def offer_unpicks(state, frame):
-    """What is chosen can be put back; listed from the card that came first into the duel."""
+    """Offer to deselect the cards that are already chosen, in the order of their numbers."""
     sort_by_birth(state, frame)
     for k in range(frame.count):
         offer(state, UNPICKS, frame.cards[k], 0, 0, 0)
@@ -127,7 +139,7 @@ def offer_unpicks(state, frame):
 
 @rule
 def sort_by_birth(state, frame):
-    """Cards of a frame from the one that came first into the duel to the last."""
+    """Sort the cards of a frame by their numbers (`born`)."""
     for k in range(1, frame.count):
         c = frame.cards[k]
         at = k
@@ -139,7 +151,7 @@ def sort_by_birth(state, frame):
 
 @rule
 def picks_from(state, frame):
-    """Keep what was picked in the frame's own list."""
+    """Copy the picked cards to the frame's list."""
     frame.count = state.picked_count
     for k in range(state.picked_count):
         frame.cards[k] = state.picked[k]

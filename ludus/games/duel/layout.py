@@ -1,12 +1,12 @@
-"""Where things lie in the picture: the halves of the field as both players know it, seen from one seat.
+"""Positions in the picture: both halves of the field, seen from one seat.
 
-Seven columns: piles and the field zone at the sides, five zones between them. The opponent's half is turned round, so
-the extra monster zones in the middle are the same squares for both.
+Seven columns: piles and the field zone at the sides, five zones between them. The opponent's half is rotated, so
+the extra monster zones in the middle are shared squares.
 """
 
 from ludus.games.duel.state import HAND_PILE
 from ludus.games.duel.tables import words as w
-from ludus.words import rule
+from ludus.dsl import rule
 
 WIDTH, HEIGHT = 880.0, 660.0
 LEFT, PITCH, RIGHT = 8.0, 94.0, 666.0
@@ -21,13 +21,13 @@ PANEL_MIDDLE = PANEL_LEFT + PANEL_WIDTH / 2.0
 
 @rule
 def column(number):
-    """The middle of a column, counted from 0."""
+    """The center of a column, numbered from 0."""
     return LEFT + PITCH * (number + 0.5)
 
 
 @rule
 def spot(mine, place, sequence, count):
-    """The middle of a zone, a pile, or a card among `count` of a hand."""
+    """The center of a zone, a pile, or a card among `count` of a hand."""
     if place == w.MZONE and sequence >= 5:
         return column(2.0 if (sequence == 5) == mine else 4.0), MIDDLE_Y
     if place & (w.MZONE | w.SZONE) and sequence < 5:
@@ -50,7 +50,7 @@ def spot(mine, place, sequence, count):
 
 @rule
 def hand_step(mine, count):
-    """How far apart the cards of a hand lie."""
+    """The distance between cards of a hand."""
     if mine:
         return min(PITCH, (RIGHT - LEFT - HAND_WIDTH) / max(1.0, count - 1.0))
     return min(BACK_WIDTH + 4.0, (PITCH * 5.0 - BACK_WIDTH) / max(1.0, count - 1.0))
@@ -65,7 +65,7 @@ def hand_spot(mine, sequence, count):
 
 @rule
 def size_of(state, c, seat):
-    """How wide and how high a card is drawn."""
+    """The width and height of a card."""
     card = state.cards[c]
     if card.place == w.MZONE:
         if card.position & w.IN_ATTACK:
@@ -80,7 +80,7 @@ def size_of(state, c, seat):
 
 @rule
 def spot_of(state, c, seat):
-    """The middle of a card; of a material, that of its monster."""
+    """The center of a card; for a material, that of its monster."""
     card = state.cards[c]
     if card.place == w.OVERLAY:
         card = state.cards[card.overlaid_on]
@@ -90,5 +90,5 @@ def spot_of(state, c, seat):
 
 @rule
 def on_table(state, c):
-    """Whether a card lies where it is seen alone: on the field or in a hand."""
+    """Whether a card is drawn separately: on the field or in a hand."""
     return state.cards[c].place & (w.MZONE | w.SZONE | w.HAND) != 0

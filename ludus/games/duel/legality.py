@@ -1,4 +1,4 @@
-"""Which decks may be played: known cards in their places, few copies of each, and neither too few nor too many."""
+"""Deck legality: known cards, main or extra deck, at most three copies, and deck sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST, MOST, MOST_EXTRA, MOST_SIDE, COPIES = 40, 60, 15, 15, 3
 
 
 class Entry(NamedTuple):
-    """A card of a deck, and where it stands."""
+    """A card of a deck, and its line in the file."""
 
     part: str
     """main, extra or side"""
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
 
 def check_entries(entries: Sequence[Entry], name: str) -> None:
-    """Refuse what is no legal deck."""
+    """Raise an error if the deck is not legal."""
     check_known(entries, name)
     _check_places(entries, name)
     _check_copies(entries, name)
@@ -31,7 +31,7 @@ def check_entries(entries: Sequence[Entry], name: str) -> None:
 
 
 def check_known(entries: Iterable[Entry], name: str) -> None:
-    """Refuse cards that the game does not know, and tokens."""
+    """Raise an error for unknown cards and tokens."""
     known = cards_by_code()
     for entry in entries:
         where = _where(entry, name)

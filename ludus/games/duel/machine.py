@@ -1,77 +1,36 @@
-"""The duel goes on until something is asked or it is over."""
+"""The main loop: it runs processes until a question is asked or the duel is over."""
 
+from ludus.games.duel.adjustment import DRAWN_DUEL, adjusting
 from ludus.games.duel.battle import battling
+from ludus.games.duel.card_moves import changing_position, destroying, draw, sending
 from ludus.games.duel.chain import adding_chain, solving_chain
-from ludus.games.duel.control import equipping, phase_work, swapping_control, taking_control
+from ludus.games.duel.control import equipping, swapping_control, taking_control
+from ludus.games.duel.costs import paying, targeting
 from ludus.games.duel.frames import (
     ADD_CHAIN, ADJUST, BATTLE_COMMAND, CHANGE_POSITION, CHOOSE_TARGETS, CONTINUOUS_PHASE, DESTROY, EQUIP_WITH,
-    FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT,
-    SEND, SET_MONSTER, SET_SPELL, SOLVE_CHAIN, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE, SWAP_CONTROL_OF,
-    TAKE_CONTROL_OF, TURN, call, done,
+    FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, OPERATE, PAY_COST, PHASE_EVENT, POINT_EVENT, QUICK_EFFECT, SEND,
+    SET_MONSTER, SET_SPELL, SOLVE_CHAIN, SPECIAL_SUMMON, SPECIAL_SUMMON_RULE, SWAP_CONTROL_OF, TAKE_CONTROL_OF, TURN,
+    call,
 )  # fmt: skip
-from ludus.games.duel.moving import changing_position, destroying, draw, sending
-from ludus.games.duel.operations import simple
-from ludus.games.duel.operations_summon import summoning_effect
-from ludus.games.duel.paying import paying, targeting
-from ludus.games.duel.proceeding import proceeding
-from ludus.games.duel.settling import DRAWN_DUEL, adjusting
-from ludus.games.duel.state import MOST_FRAMES, NO_QUESTION
-from ludus.games.duel.summoning import (
-    flip_summoning,
-    normal_summoning,
-    setting_monster,
-    setting_spell,
-    special_summoning,
-)
-from ludus.games.duel.tables import EFFECTS
-from ludus.games.duel.tables.words import (
-    ENEMY_CONTROLLER,
-    EQUIP_CARD,
-    EQUIP_TARGET,
-    FLUTE,
-    GOYO,
-    RECRUIT,
-    SNATCH,
-    SWAP_CONTROL,
-    TAKE_CONTROL,
-    TOKENS,
-)
-from ludus.games.duel.turn import commanding, turning
+from ludus.games.duel.operations import operating
+from ludus.games.duel.phase_work import working
 from ludus.games.duel.phases import phase_event
+from ludus.games.duel.procedure_summons import proceeding
+from ludus.games.duel.state import MOST_FRAMES, NO_QUESTION
+from ludus.games.duel.summons import flip_summoning, normal_summoning, setting_monster, setting_spell, special_summoning
+from ludus.games.duel.turn import commanding, turning
 from ludus.games.duel.windows import point_event, quick_effect
-from ludus.words import OVER, PLAYING, rule
+from ludus.dsl import OVER, PLAYING, rule
 
 MOST_STEPS = 20_000
-"""pieces of work between two questions"""
+"""calls of processes between two questions; after more, the duel is a draw"""
 DEEPEST = MOST_FRAMES - 4
-"""how deep work may call other work: rules that try something out use the frames above"""
-
-
-@rule
-def operating(state, frame):
-    """The newest link does what it does."""
-    link = state.chain[state.links - 1]
-    effect = EFFECTS[link.effect]
-    do = effect.do
-    moves_monsters = (
-        (RECRUIT <= do <= GOYO)
-        or do == EQUIP_CARD
-        or do == EQUIP_TARGET
-        or do == TAKE_CONTROL
-        or do == SNATCH
-        or (do == ENEMY_CONTROLLER or do == SWAP_CONTROL or (TOKENS <= do <= FLUTE))
-    )
-    if moves_monsters:
-        finished = summoning_effect(state, frame, link, effect)
-    else:
-        finished = simple(state, frame, link, effect)
-    if finished:
-        done(state)
+"""the deepest stack; the frames above it are scratch space for rules that try something out"""
 
 
 @rule
 def run(state):
-    """Work on the process on top of the stack, again and again; a duel that goes round in circles is a draw."""
+    """Call the process on top of the stack again and again; an endless loop makes the duel a draw."""
     steps = 0
     while state.question == NO_QUESTION and state.status == PLAYING:
         steps += 1
@@ -136,12 +95,12 @@ def run_rest(state, frame, process):
     elif process == EQUIP_WITH:
         equipping(state, frame)
     elif process == CONTINUOUS_PHASE:
-        phase_work(state, frame)
+        working(state, frame)
 
 
 @rule
 def begin(state, opening):
-    """Opening hands, player 0's first, and the first turn."""
+    """Deal the opening hands, player 0's first, and begin the first turn."""
     for player in range(2):
         draw(state, player, opening, 0)
     state.shuffle[0] = 0
@@ -153,7 +112,7 @@ def begin(state, opening):
 
 @rule
 def resume(state):
-    """The chosen options are the answer: go on."""
+    """Continue with the chosen options as the answer."""
     state.picked_count = 0
     state.answer = -1
     for k in range(state.chosen_count):

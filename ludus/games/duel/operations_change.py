@@ -1,19 +1,19 @@
 """What effects do when they resolve: life points, positions, attack and defense."""
 
-from ludus.games.duel.chain import is_same
+from ludus.games.duel.card_moves import heal, hurt
 from ludus.games.duel.filters import count_matching
-from ludus.games.duel.moving import change_position, heal, hurt, put_in
-from ludus.games.duel.operations_targets import all_or_done, first_target, send_itself
+from ludus.games.duel.operations_targets import first_target, is_same, send_itself
+from ludus.games.duel.processes import change_position
 from ludus.games.duel.randomness import roll_die
 from ludus.games.duel.state import NOBODY
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    ADD_COUNTER, ATTACK_AGAIN, DAMAGE, DAMAGE_BOTH, DAMAGE_PER, DICE, DOWN_DEFENSE, HAND, IN_DEFENSE, LILY, LINK,
-    MZONE, NO_BATTLE_DAMAGE, OWN_MONSTERS, RAISE_ATTACK, RAISE_DEFENSE, RECOVER, SERPENT, SNATCH_RECOVER,
-    SPIRIT_RETURN, SWAP_BASE_VALUES, SWORDS, TO_ATTACK, TO_DEFENSE, TURN_DOWN, UP, UP_ATTACK, UP_DEFENSE, WABOKU,
+    ADD_COUNTER, ATTACK_AGAIN, DAMAGE, DAMAGE_BOTH, DAMAGE_PER, DICE, DOWN_DEFENSE, HAND, IN_DEFENSE, LILY, LINK, MZONE,
+    NO_BATTLE_DAMAGE, OWN_MONSTERS, RAISE_ATTACK, RAISE_DEFENSE, RECOVER, SNATCH_RECOVER, SPIRIT_RETURN,
+    SWAP_BASE_VALUES, TO_ATTACK, TO_DEFENSE, TURN_DOWN, UP, UP_ATTACK, UP_DEFENSE, WABOKU,
 )  # fmt: skip
 from ludus.games.duel.zones import is_up
-from ludus.words import rule
+from ludus.dsl import rule
 
 
 @rule
@@ -36,7 +36,7 @@ def change_life(state, link, effect):
 
 @rule
 def change_itself(state, link, do, player):
-    """What a monster does with itself, or for its player in a battle."""
+    """Effects on the card itself, or on its player in a battle."""
     if do == ADD_COUNTER:
         if is_same(state, link) and is_up(state, link.card):
             state.cards[link.card].counters += 1
@@ -45,9 +45,6 @@ def change_itself(state, link, do, player):
     elif do == ATTACK_AGAIN:
         if is_same(state, link):
             state.chain_attack = link.card
-    elif do == SERPENT:
-        state.serpents[player] = 1
-        send_itself(state, link, HAND, player)
     elif do == SPIRIT_RETURN:
         send_itself(state, link, HAND, player)
     elif do == LILY:
@@ -57,13 +54,11 @@ def change_itself(state, link, do, player):
 
 @rule
 def change_field(state, link, effect):
-    """Positions and values of monsters, and what shields a player for a turn."""
+    """Positions and values of monsters, and protection of a player for a turn."""
     do = effect.do
     player = link.player
     if do == TURN_DOWN or do == TO_DEFENSE or do == TO_ATTACK:
         turn_target(state, link, do, player)
-    elif do == SWORDS:
-        show_monsters(state, player)
     elif do == RAISE_ATTACK or do == RAISE_DEFENSE:
         raise_target(state, link, effect)
     elif do == DICE:
@@ -91,18 +86,6 @@ def turn_target(state, link, do, player):
 
 
 @rule
-def show_monsters(state, player):
-    """Face-down monsters of the other player are turned face-up as they lie."""
-    work = change_position(state, NOBODY, UP_DEFENSE, player)
-    work.count = 0
-    for zone in range(7):
-        c = state.monsters[1 - player, zone]
-        if c != NOBODY and not is_up(state, c):
-            put_in(work, c)
-    all_or_done(state, work)
-
-
-@rule
 def raise_target(state, link, effect):
     c = first_target(state, link)
     if c == NOBODY or not is_up(state, c) or state.cards[c].place != MZONE:
@@ -115,7 +98,7 @@ def raise_target(state, link, effect):
 
 @rule
 def roll(state, effect, player):
-    """A die's number times a hundred, for all monsters of one side."""
+    """Change all monsters of one side by 100 times a die roll."""
     amount = effect.a * 100 * roll_die(state)
     side = player if effect.b == OWN_MONSTERS else 1 - player
     for zone in range(7):
@@ -127,7 +110,7 @@ def roll(state, effect, player):
 
 @rule
 def swap_values(state, link):
-    """Original attack and defense change places, for those that lay face-up when the card was played."""
+    """Swap the original attack and defense of monsters that were face-up at the activation."""
     for side in range(2):
         for zone in range(7):
             c = state.monsters[side, zone]

@@ -1,85 +1,90 @@
 """What effects do when they resolve: summoning, equipping and taking control."""
 
-from ludus.games.duel.conditions import can_swap, lord_is_there, swappable
-from ludus.games.duel.control import equip, equip_monster, take_control
-from ludus.games.duel.events import miss
+from ludus.games.duel.adjustment import break_effect
+from ludus.games.duel.card_moves import heal, hurt
+from ludus.games.duel.cards import hooks
+from ludus.games.duel.control import equip
 from ludus.games.duel.filters import can_special_summon, gather
-from ludus.games.duel.frames import (
-    SWAP_CONTROL_OF, ask, ask_cards, ask_yes, call, clear_options, offer, offer_unpicks, picks_from,
-)  # fmt: skip
-from ludus.games.duel.fusing import (
+from ludus.games.duel.frames import FIRST_STEP, ask, ask_cards, ask_yes, clear_options, offer, offer_unpicks, picks_from
+from ludus.games.duel.materials import (
     MOST_TRIBUTES, can_complete, can_tribute, fusable, fusion_pool, ritual_pool, ritual_ready,
 )  # fmt: skip
-from ludus.games.duel.moving import change_position, heal, hurt, put_in, send
-from ludus.games.duel.operations_targets import first_target
-from ludus.games.duel.proceeding import sort_options
+from ludus.games.duel.operations_targets import GO_ON, first_target, is_same
+from ludus.games.duel.procedure_summons import sort_options
+from ludus.games.duel.processes import (
+    ALLOWED_ZONES, ANY_ZONE, AS_PROPER, equip_monster, put_in, send, special_summon, summon_one, take_control,
+)  # fmt: skip
 from ludus.games.duel.state import (
     AS_MATERIAL, BY_EFFECT, BY_RELEASE, BY_RULE, CANCELS, DECK_PILE, EXTRA_PILE, FINISHES, HAND_PILE, NOBODY,
     NO_QUESTION, PICKS, SUM, UNPICKS, UNSELECT,
 )  # fmt: skip
-from ludus.games.duel.summoning import remove_from, special_summon
-from ludus.games.duel.tables import CARDS, ROW_OF
+from ludus.games.duel.summons import remove_from
+from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    DOWN_DEFENSE, ENEMY_CONTROLLER, EQUIP_CARD, EQUIP_TARGET, FLUTE, FUSE, FUSION, GERM, GOYO, GRAVE, IN_ATTACK,
-    METAMORPHOSIS, MOMONGA, MZONE, OWN_DECK, OWN_HAND, RECRUIT, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED,
-    REVIVE_NEGATED, REVIVE_SELF, RITUAL_SUMMON, SNATCH, SUMMON_FROM_HAND, SUMMON_LINKED, TAKE_CONTROL, TOKENS, UP,
-    UP_ATTACK, UP_DEFENSE,
+    DOWN_DEFENSE, EQUIP_CARD, EQUIP_TARGET, FIRST_MOVING_WITH_CODE, FUSE, GERM, GOYO, GRAVE, MOMONGA, MZONE, OWN_DECK,
+    OWN_HAND, RECRUIT, REVIVE, REVIVE_BOUND, REVIVE_EQUIPPED, REVIVE_NEGATED, REVIVE_SELF, RITUAL_SUMMON, SNATCH,
+    SUMMON_FROM_HAND, SUMMON_LINKED, UP, UP_ATTACK,
 )  # fmt: skip
 from ludus.games.duel.values import level
-from ludus.games.duel.zones import count_bits, free_monster_zones, is_in, is_up, new_token, pointed_at, zones_for
-from ludus.words import rule
+from ludus.games.duel.zones import count_bits, free_monster_zones, is_in, is_up, pointed_at
+from ludus.dsl import rule
 
-SHEEP = ROW_OF[73915052]
+
+# Steps of OPERATE after FIRST_STEP, in which something is chosen, and argument slots.
+SUMMON_CHOSEN = GO_ON
+"""effects that summon monsters chosen from hand, deck or extra deck"""
+CHOOSE_COPIES, SUMMON_COPIES = range(GO_ON, 3)
+"""effects that summon copies of their card, once the player has agreed"""
+TAKE_RESULT, TAKE_MATERIALS, SUMMON_RESULT = range(GO_ON, 4)
+"""fusion and ritual summons: the monster is known; a material is chosen; all materials have left"""
+RESULT, ONE_BY_ONE = range(2)
+"""their argument slots: the monster to summon; whether tributes are chosen one by one"""
 
 
 @rule
-def summon_one(state, c, player, positions):
-    put_in(special_summon(state, player, positions), c)
-
-
-@rule
-def summoning_effect(state, frame, link, effect):
+def move_monsters(state, frame, link, effect):
     """Effects that bring monsters to the field or to another side. Whether all is done."""
     do = effect.do
     player = link.player
     c = first_target(state, link)
     step = frame.step
     frame.step += 1
+    if do >= FIRST_MOVING_WITH_CODE:
+        return hooks.resolve_moving(state, frame, step, link, effect, c, player)
     if do == REVIVE or do == REVIVE_NEGATED or do == GOYO:
         return revive(state, step, link, effect, c, player)
     if do == REVIVE_EQUIPPED or do == REVIVE_BOUND:
         return revive_bound(state, step, link, do, c, player)
     if do == REVIVE_SELF:
-        if (
-            step == 0
-            and state.cards[link.card].stamp == link.stamp
-            and free_monster_zones(state, player)
-            and not state.no_summons[player]
-        ):
-            summon_one(state, link.card, player, UP)
-            return False
-        return True
+        return revive_itself(state, step, link, player)
     if do == RECRUIT or do == SUMMON_FROM_HAND or do == SUMMON_LINKED:
         return summon_chosen(state, frame, step, link, effect, player)
     if do == GERM or do == MOMONGA:
         return summon_copies(state, frame, step, link, effect, player)
-    if do == FLUTE:
-        return play_flute(state, frame, step, link, effect, player)
-    if do == TOKENS:
-        return summon_tokens(state, step, player)
-    if do == METAMORPHOSIS:
-        return metamorphose(state, frame, step, link, player)
     if do == FUSE:
         return fuse(state, frame, step, player)
     if do == RITUAL_SUMMON:
         return ritual(state, frame, step, link, player)
-    return handover(state, frame, step, link, effect, c, player)
+    return handover(state, step, link, do, c, player)
 
 
 @rule
-def handover(state, frame, step, link, effect, c, player):
-    """Equips and changes of control."""
-    do = effect.do
+def revive_itself(state, step, link, player):
+    """Special summon the card of the effect. Whether all is done."""
+    if (
+        step != FIRST_STEP
+        or not is_same(state, link)
+        or free_monster_zones(state, player) == 0
+        or state.no_summons[player]
+    ):
+        return True
+    summon_one(state, link.card, player, UP)
+    return False
+
+
+@rule
+def handover(state, step, link, do, c, player):
+    """Equip cards and change control. Whether all is done."""
     if do == EQUIP_CARD or do == SNATCH:
         if (
             state.cards[link.card].stamp == link.stamp
@@ -90,30 +95,22 @@ def handover(state, frame, step, link, effect, c, player):
             equip(state, link.card, c)
         return True
     if do == EQUIP_TARGET:
-        if step == 0 and c != NOBODY and state.cards[c].place == MZONE and state.cards[c].controller != player:
+        if step == FIRST_STEP and c != NOBODY and state.cards[c].place == MZONE and state.cards[c].controller != player:
             if state.cards[link.card].stamp == link.stamp and is_up(state, link.card):
                 equip_monster(state, c, link.card, player)
             else:
-                put_in(send(state, GRAVE, BY_RULE, 2), c)  # there is nothing to equip with it any more
+                put_in(send(state, GRAVE, BY_RULE, 2), c)  # the card to be equipped is gone
             return False
         return True
-    if do == TAKE_CONTROL or (do == ENEMY_CONTROLLER and link.value == 2):
-        fits = c != NOBODY and state.cards[c].place == MZONE and (do == TAKE_CONTROL or is_up(state, c))
-        if step == 0 and fits and state.cards[c].controller != player:
-            take_control(state, c, player, 1)
-            return False
-        return True
-    if do == ENEMY_CONTROLLER:
-        if step == 0 and c != NOBODY and is_up(state, c) and state.cards[c].place == MZONE:
-            change_position(state, c, UP_DEFENSE if state.cards[c].position & IN_ATTACK else UP_ATTACK, player)
-            return False
-        return True
-    return swap(state, frame, step, player)
+    if step == FIRST_STEP and c != NOBODY and state.cards[c].place == MZONE and state.cards[c].controller != player:
+        take_control(state, c, player, 1)
+        return False
+    return True
 
 
 @rule
 def revive(state, step, link, effect, c, player):
-    if step == 0:
+    if step == FIRST_STEP:
         positions = effect.a if effect.a else UP
         if c != NOBODY and free_monster_zones(state, player) and can_special_summon(state, c, player, positions):
             summon_one(state, c, player, positions)
@@ -126,9 +123,9 @@ def revive(state, step, link, effect, c, player):
 
 @rule
 def revive_bound(state, step, link, do, c, player):
-    """A monster comes back, tied to the card that called it."""
+    """Revive a monster that is bound to this card. Whether all is done."""
     here = state.cards[link.card].stamp == link.stamp
-    if step == 0:
+    if step == FIRST_STEP:
         if (
             here
             and c != NOBODY
@@ -150,8 +147,8 @@ def revive_bound(state, step, link, do, c, player):
 
 @rule
 def summon_chosen(state, frame, step, link, effect, player):
-    """A monster of deck or hand that the player chooses."""
-    if step == 0:
+    """Special summon a chosen monster of deck or hand. Whether all is done."""
+    if step == FIRST_STEP:
         zones = free_monster_zones(state, player)
         if effect.do == SUMMON_LINKED:
             if state.cards[link.card].stamp != link.stamp:
@@ -162,10 +159,10 @@ def summon_chosen(state, frame, step, link, effect, player):
         gather(state, OWN_DECK if effect.do == RECRUIT else OWN_HAND, effect.which, link.card, player, False, frame)
         ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0
-    if step == 1 and state.picked_count:
+    if step == SUMMON_CHOSEN and state.picked_count:
         work = special_summon(state, player, UP_ATTACK if effect.do == RECRUIT else UP)
         if effect.do == SUMMON_LINKED:
-            work.args[2] = pointed_at(state, link.card) & 0x7F
+            work.args[ALLOWED_ZONES] = pointed_at(state, link.card) & ANY_ZONE
         put_in(work, state.picked[0])
         return False
     return True
@@ -173,8 +170,8 @@ def summon_chosen(state, frame, step, link, effect, player):
 
 @rule
 def summon_copies(state, frame, step, link, effect, player):
-    """Damage or life points, then any number of copies from the deck."""
-    if step == 0:
+    """Deal damage or gain life points, then summon copies from the deck. Whether all is done."""
+    if step == FIRST_STEP:
         if effect.do == GERM:
             hurt(state, 1 - player, effect.a)
         else:
@@ -188,13 +185,13 @@ def summon_copies(state, frame, step, link, effect, player):
             return True
         ask_yes(state, player, link.card, 1)
         return False
-    if step == 1:
-        if state.answer == 0:
+    if step == CHOOSE_COPIES:
+        if state.answer == 0 or break_effect(state):
             return True
         most = min(frame.count, count_bits(free_monster_zones(state, player)))
         ask_cards(state, player, frame.cards, frame.count, 1, most, 0)
         return False
-    if step == 2:
+    if step == SUMMON_COPIES:
         work = special_summon(state, player, UP_ATTACK if effect.do == GERM else DOWN_DEFENSE)
         for k in range(state.picked_count):
             put_in(work, state.picked[k])
@@ -203,64 +200,9 @@ def summon_copies(state, frame, step, link, effect, player):
 
 
 @rule
-def play_flute(state, frame, step, link, effect, player):
-    """Up to two dragons of the hand."""
-    if step == 0:
-        gather(state, OWN_HAND, effect.which, link.card, player, False, frame)
-        most = min(2, count_bits(free_monster_zones(state, player)))
-        if most == 0 or not lord_is_there(state):
-            return True
-        ask_cards(state, player, frame.cards, frame.count, 1, most, 0)
-        return state.question == 0
-    if step == 1 and state.picked_count:
-        work = special_summon(state, player, UP)
-        for k in range(state.picked_count):
-            put_in(work, state.picked[k])
-        return False
-    return True
-
-
-@rule
-def summon_tokens(state, step, player):
-    if step or count_bits(free_monster_zones(state, player)) < 4:
-        return True
-    work = special_summon(state, player, UP_DEFENSE)
-    for k in range(4):
-        token = new_token(state, SHEEP + k, player)
-        state.cards[token].place = -1
-        put_in(work, token)
-    for k in range(4):
-        state.cards[work.cards[k]].place = 0
-    return False
-
-
-@rule
-def metamorphose(state, frame, step, link, player):
-    """A fusion monster of the level that was tributed."""
-    if step == 0:
-        frame.count = 0
-        for k in range(state.sizes[player, EXTRA_PILE]):
-            c = state.piles[player, EXTRA_PILE, k]
-            row = CARDS[state.cards[c].code]
-            if (
-                row.types & FUSION
-                and row.level == link.value
-                and not state.no_summons[player]
-                and zones_for(state, c, player)
-            ):
-                put_in(frame, c)
-        ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
-        return state.question == 0
-    if step == 1 and state.picked_count:
-        summon_one(state, state.picked[0], player, UP)
-        return False
-    return True
-
-
-@rule
 def fuse(state, frame, step, player):
-    """A fusion monster, its materials one by one, all of them to the graveyard, and it is there."""
-    if step == 0:
+    """Choose a fusion monster and its materials, send them to the graveyard, and summon it. Whether all is done."""
+    if step == FIRST_STEP:
         pool = state.frames[state.depth + 1]
         fusion_pool(state, player, pool)
         frame.count = 0
@@ -270,40 +212,40 @@ def fuse(state, frame, step, player):
                 put_in(frame, c)
         ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0
-    if step == 1:
-        frame.args[0] = state.picked[0]
+    if step == TAKE_RESULT:
+        frame.args[RESULT] = state.picked[0]
         frame.count = 0
         ask_fusion_material(state, frame, player)
         return False
-    if step == 2:
+    if step == TAKE_MATERIALS:
         chosen = state.options[state.answer]
         if chosen.kind == CANCELS:
-            frame.step = 0
+            frame.step = FIRST_STEP
             return False
         if chosen.kind == UNPICKS:
             remove_from(frame, chosen.card)
         else:
             put_in(frame, chosen.card)
-        if frame.count < CARDS[state.cards[frame.args[0]].code].materials:
-            frame.step = 2
+        if frame.count < CARDS[state.cards[frame.args[RESULT]].code].materials:
+            frame.step = TAKE_MATERIALS
             ask_fusion_material(state, frame, player)
             return False
         work = send(state, GRAVE, BY_EFFECT | AS_MATERIAL, player)
         for k in range(frame.count):
             put_in(work, frame.cards[k])
         return False
-    if step == 3:
-        miss(state)
+    if step == SUMMON_RESULT:
+        break_effect(state)
         work = special_summon(state, player, UP)
-        work.args[5] = 1
-        put_in(work, frame.args[0])
+        work.args[AS_PROPER] = 1
+        put_in(work, frame.args[RESULT])
         return False
     return True
 
 
 @rule
 def ask_fusion_material(state, frame, player):
-    """One more material, of those that can lead to all of them."""
+    """Ask for one more material that can be completed to a legal set."""
     clear_options(state)
     pool = state.frames[state.depth + 1]
     fusion_pool(state, player, pool)
@@ -314,7 +256,7 @@ def ask_fusion_material(state, frame, player):
         for at in range(frame.count):
             trial.cards[at] = frame.cards[at]
         trial.cards[frame.count] = pool.cards[k]
-        if can_complete(state, frame.args[0], player, pool, trial.cards, frame.count + 1):
+        if can_complete(state, frame.args[RESULT], player, pool, trial.cards, frame.count + 1):
             offer(state, PICKS, pool.cards[k], 0, 0, 0)
     sort_options(state)
     offer_unpicks(state, frame)
@@ -325,8 +267,8 @@ def ask_fusion_material(state, frame, player):
 
 @rule
 def ritual(state, frame, step, link, player):
-    """A ritual monster of the hand, tributes of at least its level, and it is there."""
-    if step == 0:
+    """Choose a ritual monster and tributes of at least its level, and summon it. Whether all is done."""
+    if step == FIRST_STEP:
         frame.count = 0
         for k in range(state.sizes[player, HAND_PILE]):
             c = state.piles[player, HAND_PILE, k]
@@ -334,13 +276,13 @@ def ritual(state, frame, step, link, player):
                 put_in(frame, c)
         ask_cards(state, player, frame.cards, frame.count, 1, 1, 0)
         return state.question == 0
-    if step == 1:
-        frame.args[0] = state.picked[0]
+    if step == TAKE_RESULT:
+        frame.args[RESULT] = state.picked[0]
         frame.count = 0
         ask_ritual_tributes(state, frame, player)
         return False
-    if step == 2:
-        if frame.args[1] == 0:
+    if step == TAKE_MATERIALS:
+        if frame.args[ONE_BY_ONE] == 0:
             picks_from(state, frame)
         else:
             chosen = state.options[state.answer]
@@ -349,46 +291,46 @@ def ritual(state, frame, step, link, player):
             elif chosen.kind == PICKS:
                 put_in(frame, chosen.card)
             if chosen.kind != FINISHES:
-                frame.step = 2
+                frame.step = TAKE_MATERIALS
                 ask_ritual_tributes(state, frame, player)
                 if state.question:
                     return False
-                frame.step = 3
+                frame.step = SUMMON_RESULT
         work = send(state, GRAVE, BY_EFFECT | AS_MATERIAL | BY_RELEASE, player)
         for k in range(frame.count):
             put_in(work, frame.cards[k])
         return False
-    if step == 3:
-        miss(state)
+    if step == SUMMON_RESULT:
+        break_effect(state)
         work = special_summon(state, player, UP)
-        work.args[5] = 1
-        put_in(work, frame.args[0])
+        work.args[AS_PROPER] = 1
+        put_in(work, frame.args[RESULT])
         return False
     return True
 
 
 @rule
 def ask_ritual_tributes(state, frame, player):
-    """All at once where a zone is free; otherwise one by one, one of the field among them."""
+    """Ask for all tributes in one question if a zone is free; otherwise one by one, so that one frees a zone."""
     clear_options(state)
-    goal = level(state, frame.args[0])
+    goal = level(state, frame.args[RESULT])
     pool = state.frames[state.depth + 1]
-    ritual_pool(state, player, frame.args[0], pool)
+    ritual_pool(state, player, frame.args[RESULT], pool)
     if free_monster_zones(state, player):
-        frame.args[1] = 0
+        frame.args[ONE_BY_ONE] = 0
         ask_cards(state, player, pool.cards, pool.count, 1, pool.count, 0)
         state.question = SUM
         state.goal = goal
         for k in range(state.option_count):
             state.options[k].value = level(state, state.options[k].card)
         return
-    frame.args[1] = 1
+    frame.args[ONE_BY_ONE] = 1
     ask_next_ritual(state, frame, pool, player)
 
 
 @rule
 def ask_next_ritual(state, frame, pool, player):
-    """One more tribute, of those that can lead to a set that frees a zone with none to spare."""
+    """Ask for one more tribute that can be completed to a minimal set that frees a zone."""
     clear_options(state)
     state.question = NO_QUESTION
     chosen = 0
@@ -396,35 +338,10 @@ def ask_next_ritual(state, frame, pool, player):
         if is_in(frame.cards, frame.count, pool.cards[k]):
             chosen |= 1 << k
     for k in range(min(pool.count, MOST_TRIBUTES)):
-        if chosen >> k & 1 == 0 and can_tribute(state, frame.args[0], pool, chosen | (1 << k)):
+        if chosen >> k & 1 == 0 and can_tribute(state, frame.args[RESULT], pool, chosen | (1 << k)):
             offer(state, PICKS, pool.cards[k], 0, 0, 0)
     if state.option_count == 0:
         return
     sort_options(state)
     offer_unpicks(state, frame)
     ask(state, UNSELECT, player, 1, 1, 0)
-
-
-@rule
-def swap(state, frame, step, player):
-    """Each player chooses a monster, the one who plays the card first; then they change sides."""
-    if step < 2:
-        if step == 0 and not (swappable(state, 0) and swappable(state, 1)):
-            return True
-        side = player if step == 0 else 1 - player
-        if step == 1:
-            frame.args[0] = state.picked[0]
-        frame.count = 0
-        for zone in range(7):
-            if can_swap(state, side, zone):
-                put_in(frame, state.monsters[side, zone])
-        ask_cards(state, side, frame.cards, frame.count, 1, 1, 0)
-        return state.question == 0
-    if step == 2:
-        other = state.picked[0]
-        work = call(state, SWAP_CONTROL_OF)
-        work.args[0] = player
-        put_in(work, frame.args[0])
-        put_in(work, other)
-        return False
-    return True

@@ -1,15 +1,20 @@
-"""What operations have in common: targets that are still there, and cards that go if there are any."""
+"""What operations share: targets that are still valid, and starting processes that may have no cards."""
 
-from ludus.games.duel.chain import is_same
 from ludus.games.duel.frames import done
-from ludus.games.duel.moving import destroy, put_in, send
+from ludus.games.duel.processes import destroy, put_in, send
 from ludus.games.duel.state import BY_EFFECT, NOBODY
 from ludus.games.duel.tables.words import OTHER_MONSTERS, UP
 from ludus.games.duel.zones import is_up
-from ludus.words import rule
+from ludus.dsl import rule
 
-FINISHED = 9
-"""the step of an effect that has nothing more to do"""
+GO_ON, FINISHED = 1, 9
+"""steps of OPERATE after FIRST_STEP: effects with several steps number theirs from GO_ON; nothing is left to do"""
+
+
+@rule
+def is_same(state, link):
+    """Whether a link's card is still the one that was activated."""
+    return state.cards[link.card].stamp == link.stamp
 
 
 @rule
@@ -21,7 +26,7 @@ def live(state, link, k):
 
 @rule
 def still_fits(state, c, effect, player):
-    """Some effects ask again when they resolve: face-up (UP), or on the other side (OTHER_MONSTERS)."""
+    """Whether a target is still legal: some effects require face-up (UP) or the opponent's side (OTHER_MONSTERS)."""
     if effect.a == UP:
         return is_up(state, c)
     return effect.a != OTHER_MONSTERS or state.cards[c].controller != player
@@ -34,7 +39,7 @@ def first_target(state, link):
 
 @rule
 def all_or_done(state, frame):
-    """Do something to the cards of a frame just begun; nothing, if there are none."""
+    """Drop the process just begun if it has no cards."""
     if frame.count == 0:
         done(state)
         state.result = 0
@@ -42,12 +47,14 @@ def all_or_done(state, frame):
 
 @rule
 def destroy_one(state, c, player):
+    """Begin to destroy a card, if there is one; state.result becomes the number of destroyed cards."""
+    state.result = 0
     if c != NOBODY:
         put_in(destroy(state, BY_EFFECT, player), c)
 
 
 @rule
 def send_itself(state, link, place, player):
-    """The card of the effect goes, if it is still the same card."""
+    """Begin to send the card of the effect, if it is still the same card."""
     if is_same(state, link):
         put_in(send(state, place, BY_EFFECT, player), link.card)

@@ -1,22 +1,22 @@
-"""The right side of the picture: life points, turn and phase, the chain, the question and what answers it in words."""
+"""The right side of the picture: life points, turn and phase, the chain, the question and its answers."""
 
-from ludus.games.duel import asking
+from ludus.games.duel import questions
 from ludus.games.duel.actions import FINISH
-from ludus.games.duel.asking import answer_of, is_asked, is_on_card, option_of, question_of
 from ludus.games.duel.layout import PANEL_LEFT, PANEL_MIDDLE, PANEL_WIDTH
 from ludus.games.duel.pieces import (
-    BOX, COLORS, CYAN, GOLD, GREY, INK, KINDS, NAMES, PANEL, RED, RIM, SAME, SAYS, SAY_COUNTS, WHITE, badge,
-    fitted, known, word_table, written,
+    BOX, COLORS, CYAN, GOLD, GREY, INK, KINDS, NAMES, PANEL, RED, RIM, SAME, SAYS, SAY_COUNTS, WHITE, badge, fitted,
+    known, word_table, written,
 )  # fmt: skip
+from ludus.games.duel.questions import answer_of, is_asked, is_on_card, option_of, question_of
 from ludus.games.duel.state import (
     ACTIVATES, ATTACKS, CARD, CHAIN, CHOOSES, DECLARES, DRAW_PHASE, END, FINISHES, HAND_PILE, MAIN_1, MAIN_2,
     MOST_ACTIONS, NOBODY, PASSES, PICKS, PLACES, POSITIONS, SAYS_YES, STANDBY, SUM, TO_BATTLE, TO_END, TO_MAIN_2,
     TRIBUTE, UNPICKS,
 )  # fmt: skip
-from ludus.words import PLAYING, draw, rule
+from ludus.dsl import PLAYING, draw, rule
 
 TOP, BOTTOM = 122.0, 596.0
-"""between them lie chain, question, words and buttons"""
+"""chain, question, texts and buttons are drawn between them"""
 PHASE_NAMES = word_table(("DP", "SP", "M1", "BP", "M2", "EP"))
 PLACE_NAMES = word_table(("deck", "hand", "field", "field", "grave", "banished", "extra", "below"))
 """by bit of the place"""
@@ -45,7 +45,7 @@ def paint_panel(state, canvas, seat):
 
 @rule
 def paint_life(state, canvas, side, y, color, words):
-    """Life points as a number and a bar; whose turn it is has a bright edge."""
+    """Life points as a number and a bar; the turn player has a bright border."""
     if state.turn_player == side and state.status == PLAYING:
         draw.rect(canvas, PANEL_LEFT - 2.0, y - 2.0, PANEL_WIDTH + 4.0, 54.0, GOLD, 9.0)
     draw.rect(canvas, PANEL_LEFT, y, PANEL_WIDTH, 50.0, BOX, 8.0)
@@ -75,7 +75,7 @@ def phase_number(phase):
 
 @rule
 def paint_phase(state, canvas, seat):
-    """The turn, and its phases with the present one lit."""
+    """The turn and its phases; the current one is highlighted."""
     mine = state.turn_player == seat
     written(canvas, PANEL_LEFT + 4.0, 73.0, 12.0, WHITE, b"Turn")
     draw.integer(canvas, PANEL_LEFT + 46.0, 73.0, 13.0, WHITE, state.turn)
@@ -96,7 +96,7 @@ def paint_phase(state, canvas, seat):
 
 @rule
 def paint_links(state, canvas, seat, y):
-    """The chain, the newest link last; where it ends."""
+    """Draw the chain, the newest link last; the y below it."""
     if state.links == 0:
         return y
     first = max(0, state.links - LINKS_SHOWN)
@@ -113,18 +113,18 @@ def paint_links(state, canvas, seat, y):
 
 @rule
 def paint_question(state, canvas, y):
-    """What is asked, about which card, and how many are to be chosen."""
-    fitted(canvas, PANEL_MIDDLE, y + 8.0, PANEL_WIDTH - 4.0, 15.0, GOLD, asking.QUESTION_WORDS[question_of(state)])
+    """The question, its card, and how many cards are chosen."""
+    fitted(canvas, PANEL_MIDDLE, y + 8.0, PANEL_WIDTH - 4.0, 15.0, GOLD, questions.QUESTION_WORDS[question_of(state)])
     y += 24.0
-    c = asking.subject_of(state)
+    c = questions.subject_of(state)
     bit = 0
     if state.question == CHAIN and state.links == 0:
-        c, bit = asking.happening(state)
+        c, bit = questions.happening(state)
     if c != NOBODY and known(state, c, state.asked):
         fitted(canvas, PANEL_MIDDLE, y + 2.0, PANEL_WIDTH - 8.0, 12.0, WHITE, NAMES[state.cards[c].code])
         y += 16.0
         if bit:
-            draw.text(canvas, PANEL_MIDDLE, y + 2.0, 11.0, GREY, asking.HAPPENING_WORDS[bit])
+            draw.text(canvas, PANEL_MIDDLE, y + 2.0, 11.0, GREY, questions.HAPPENING_WORDS[bit])
             y += 16.0
     if state.question == SUM or ((state.question == CARD or state.question == TRIBUTE) and state.most > 1):
         paint_count(state, canvas, y)
@@ -134,7 +134,7 @@ def paint_question(state, canvas, y):
 
 @rule
 def paint_count(state, canvas, y):
-    """How many cards, or levels, were chosen of how many."""
+    """The number of cards (or levels) chosen so far and required."""
     got = int(state.chosen_count)
     goal = int(state.fewest)
     if state.question == SUM:
@@ -153,7 +153,7 @@ def paint_count(state, canvas, y):
 
 @rule
 def named_card(state, at):
-    """The card that an option is about; NOBODY for plain answers."""
+    """The card of an option; NOBODY for plain answers."""
     if at < 0:
         return NOBODY + 0
     option = state.options[at]
@@ -164,23 +164,23 @@ def named_card(state, at):
 
 @rule
 def is_row(state, action):
-    """Whether an action is a card that lies where one cannot click it: in a pile, or under another."""
+    """Whether an action concerns a card that cannot be clicked: in a pile, or a material."""
     at = option_of(state, action)
     return at >= 0 and named_card(state, at) != NOBODY and not is_on_card(state, state.options[at])
 
 
 @rule
 def is_plain(state, action):
-    """Whether an action is an answer in words alone."""
+    """Whether an action is a plain text answer."""
     at = option_of(state, action)
     if at < 0:
-        return at != asking.NOTHING
+        return at != questions.NOTHING
     return named_card(state, at) == NOBODY and state.options[at].kind != PLACES
 
 
 @rule
 def paint_buttons(state, canvas, top):
-    """From below: answers in words, then cards of piles; where they begin."""
+    """Draw buttons from the bottom up: text answers, then cards of piles; the y above them."""
     rows = 0
     plain = 0
     for action in range(MOST_ACTIONS):
@@ -207,7 +207,7 @@ def paint_buttons(state, canvas, top):
 def paint_plain(state, canvas, action, y, tall):
     at = option_of(state, action)
     kind = FINISHES if at == FINISH else PASSES if at < 0 else int(state.options[at].kind)
-    words = FINISHES if at == FINISH else asking.MORE_ANSWER if at < 0 else answer_of(state, state.options[at])
+    words = FINISHES if at == FINISH else questions.MORE_ANSWER if at < 0 else answer_of(state, state.options[at])
     color = 0x33445E
     ink = WHITE
     if kind == TO_BATTLE:
@@ -221,13 +221,13 @@ def paint_plain(state, canvas, action, y, tall):
         ink = INK
     draw.rect(canvas, PANEL_LEFT, y + 1.0, PANEL_WIDTH, tall - 3.0, color, 7.0)
     size = min(14.0, 0.6 * tall)
-    fitted(canvas, PANEL_MIDDLE, y + tall / 2.0 - 0.5, PANEL_WIDTH - 10.0, size, ink, asking.ANSWER_WORDS[words])
+    fitted(canvas, PANEL_MIDDLE, y + tall / 2.0 - 0.5, PANEL_WIDTH - 10.0, size, ink, questions.ANSWER_WORDS[words])
     draw.area(canvas, PANEL_LEFT, y + 1.0, PANEL_WIDTH, tall - 3.0, action)
 
 
 @rule
 def paint_row(state, canvas, action, y, tall):
-    """A card of a pile: its colour, its name, where it lies or what is done with it."""
+    """A button for a card of a pile: its color, its name, and its location or the action."""
     option = state.options[option_of(state, action)]
     c = option.card
     card = state.cards[c]
@@ -242,15 +242,15 @@ def paint_row(state, canvas, action, y, tall):
             bit += 1
         fitted(canvas, right, y + tall / 2.0, 46.0, 0.8 * size, GREY, PLACE_NAMES[bit])
     else:
-        fitted(canvas, right, y + tall / 2.0, 46.0, 0.8 * size, GOLD, asking.ANSWER_WORDS[answer_of(state, option)])
+        fitted(canvas, right, y + tall / 2.0, 46.0, 0.8 * size, GOLD, questions.ANSWER_WORDS[answer_of(state, option)])
     draw.area(canvas, PANEL_LEFT, y + 1.0, PANEL_WIDTH, tall - 2.0, action)
 
 
 @rule
 def paint_says(state, canvas, seat, y, bottom):
-    """What cards do: the one that is asked about, the newest of the chain, those that can be used, the hand."""
+    """Effects of cards: the card of the question, the newest link, usable cards, then the hand."""
     first = NOBODY + 0
-    c = asking.subject_of(state) if is_asked(state, seat) else NOBODY + 0
+    c = questions.subject_of(state) if is_asked(state, seat) else NOBODY + 0
     if c != NOBODY and known(state, c, seat):
         first = SAME[state.cards[c].code]
         y = paint_say(canvas, y, bottom, first, True)
@@ -271,7 +271,7 @@ def paint_says(state, canvas, seat, y, bottom):
 
 @rule
 def told_before(state, c, action, first):
-    """Whether a card of this name is the first that is told of, or an earlier action is about one."""
+    """Whether the effect of a card of this name was already written."""
     code = SAME[state.cards[c].code]
     if code == first:
         return True
@@ -293,7 +293,7 @@ def in_hand_before(state, seat, k):
 
 @rule
 def paint_say(canvas, y, bottom, code, named):
-    """A card's name (unless it stands there already) and what it does, if there is room; where it ends."""
+    """Write a card's name (unless it was written already) and its effect, if there is room; the y below it."""
     count = int(SAY_COUNTS[code])
     high = SAY_STEP * count + (4.0 if named else 16.0)
     if count == 0 or y + high > bottom - 4.0:

@@ -1,66 +1,66 @@
-"""What phases trigger, do by themselves and leave room for, and the hand limit at the end of a turn."""
+"""Triggered effects, responses and other work in a phase, and the hand limit at the end of a turn."""
 
 from ludus.games.duel.activation import can_use, no_event, try_link
-from ludus.games.duel.filters import can_banish
+from ludus.games.duel.adjustment import settle
 from ludus.games.duel.frames import (
-    ADD_CHAIN, CONTINUOUS_PHASE, PHASE_EVENT, ask, ask_cards, ask_effect, call, clear_options, done, offer,
-    picks_from,
+    ADD_CHAIN, PHASE_EVENT, ask, ask_cards, ask_effect, call, clear_options, done, offer, picks_from,
 )  # fmt: skip
-from ludus.games.duel.moving import put_in, send
-from ludus.games.duel.settling import settle
+from ludus.games.duel.phase_work import begin_work, offer_work
+from ludus.games.duel.processes import put_in, send
 from ludus.games.duel.state import (
     ACTIVATES, BATTLE_END, BY_ADJUSTMENT, BY_DISCARD, BY_RULE, CHAIN, END, GRAVE_PILE, HAND_PILE, NOBODY, PASSES,
     STANDBY,
 )  # fmt: skip
-from ludus.games.duel.tables import CARDS, EFFECTS, ROW_OF, TRIGGERS
+from ludus.games.duel.tables import CARDS, EFFECTS, TRIGGERS
 from ludus.games.duel.tables.words import (
-    BATTLE_PHASE_END, COSTS_UPKEEP, END_PHASE, GRAVE, LASTS_THREE_TURNS, MAY_TRIGGER, MZONE, RESTS_AFTER_ATTACK,
-    STANDBY_PHASE, SZONE, TRIGGER,
+    BATTLE_PHASE_END, END_PHASE, GRAVE, MAY_TRIGGER, MZONE, STANDBY_PHASE, SZONE, TRIGGER,
 )  # fmt: skip
-from ludus.games.duel.values import has
 from ludus.games.duel.windows import ask_fast, offer_fast, open_window, solve, start_link
 from ludus.games.duel.zones import is_up
-from ludus.words import rule
+from ludus.dsl import rule
 
-UPKEEP, REST, COUNT_TURN, SERPENT_LEAVES, CONTROL_ENDS = -1, -2, -3, -4, -5
-"""what a phase does by itself, in place of an effect"""
-SINISTER_SERPENT = ROW_OF[8131171]
-REST_LENGTH = 3
-"""end phases, this turn's among them, for which a monster that rests stays as it is"""
+# fmt: off
+(ASK_IN_PHASE, PHASE_ANSWERED, SOLVE_PHASE_CHAIN, ANSWER_PHASE_WORK, CHECK_HAND_LIMIT, DISCARD_CHOSEN, ASK_AGAIN,
+ END_TURN_EFFECTS, END_PHASE_WINDOW) = range(9)
+# fmt: on
+"""the steps of PHASE_EVENT"""
+PHASE, OPPONENT_ASKED, ONE_PASSED, IS_SINGLE, SINGLE_CARD, SINGLE_EFFECT = range(6)
+"""its argument slots: the phase; whether the turn player's opponent is asked; whether one player has just passed;
+whether the question is about a single effect, its card, and its number"""
 
 
 @rule
 def phase_window(state, phase):
     frame = call(state, PHASE_EVENT)
-    frame.args[0] = phase
+    frame.args[PHASE] = phase
 
 
 @rule
 def phase_event(state, frame):
-    """What a phase triggers or does by itself, and what players use in it, until both have nothing more."""
-    phase = frame.args[0]
-    player = 1 - state.turn_player if frame.args[1] else state.turn_player
-    if frame.step == 0:
+    """Everything that happens in a phase, until both players pass."""
+    phase = frame.args[PHASE]
+    player = 1 - state.turn_player if frame.args[OPPONENT_ASKED] else state.turn_player
+    if frame.step == ASK_IN_PHASE:
         ask_in_phase(state, frame, player, phase)
         if state.question:
             return
-    if frame.step == 1:
+    if frame.step == PHASE_ANSWERED:
         phase_answered(state, frame, player)
-    elif frame.step == 2:
-        frame.step = 0
+    elif frame.step == SOLVE_PHASE_CHAIN:
+        frame.step = ASK_IN_PHASE
         solve(state, 0, 0, 0)
-    elif frame.step == 3:
-        frame.step = 0
+    elif frame.step == ANSWER_PHASE_WORK:
+        frame.step = ASK_IN_PHASE
         open_window(state, 0, 0, 0)
         settle(state)
-    elif frame.step == 4:
+    elif frame.step == CHECK_HAND_LIMIT:
         hand_limit(state, frame, phase)
-    elif frame.step == 5:
+    elif frame.step == DISCARD_CHOSEN:
         discard_chosen(state, frame)
-    elif frame.step == 6:
+    elif frame.step == ASK_AGAIN:
         begin_anew(state, frame)
-    elif frame.step == 7:
-        frame.step = 8
+    elif frame.step == END_TURN_EFFECTS:
+        frame.step = END_PHASE_WINDOW
         if phase == END:
             end_turn_effects(state)
         settle(state)
@@ -72,10 +72,10 @@ def phase_event(state, frame):
 
 @rule
 def ask_in_phase(state, frame, player, phase):
-    """What a player may or must do now; where only one thing can happen, it is answered without a question."""
+    """Ask what a player does now; a single piece of phase work is done without a question."""
     clear_options(state)
     must = offer_phase(state, player, phase, TRIGGER)
-    by_itself = offer_by_itself(state, player, phase)
+    by_itself = offer_work(state, player, phase)
     may = 0
     fast = 0
     if state.hand_adjusted == 0:
@@ -84,16 +84,16 @@ def ask_in_phase(state, frame, player, phase):
         no_event(state.trial)
         offer_fast(state, player, True, False)
         fast = state.option_count - before
-    frame.step = 1
-    frame.args[3] = 0
+    frame.step = PHASE_ANSWERED
+    frame.args[IS_SINGLE] = 0
     if state.option_count == 0:
         state.answer = -1
     elif must == 0 and by_itself == 1 and may == 0 and fast == 0:
         state.answer = 0
     elif must == 0 and may == 1 and fast == 0 and by_itself == 0:
-        frame.args[3] = 1
-        frame.args[4] = state.options[0].card
-        frame.args[5] = state.options[0].effect
+        frame.args[IS_SINGLE] = 1
+        frame.args[SINGLE_CARD] = state.options[0].card
+        frame.args[SINGLE_EFFECT] = state.options[0].effect
         ask_effect(state, player, state.options[0].card, 0)
     else:
         if must + by_itself == 0:
@@ -105,46 +105,43 @@ def ask_in_phase(state, frame, player, phase):
 @rule
 def phase_answered(state, frame, player):
     chosen = state.options[state.answer]
-    if frame.args[3]:
+    if frame.args[IS_SINGLE]:
         passed = state.answer == 0
-        c = frame.args[4]
-        number = frame.args[5]
+        c = frame.args[SINGLE_CARD]
+        number = frame.args[SINGLE_EFFECT]
     else:
         passed = state.answer < 0 or chosen.kind == PASSES
         c = chosen.card
         number = chosen.effect
     if passed:
-        if frame.args[2]:
-            frame.step = 4
+        if frame.args[ONE_PASSED]:
+            frame.step = CHECK_HAND_LIMIT
         else:
-            frame.args[2] = 1
-            frame.args[1] = 1 - frame.args[1]
-            frame.step = 0
+            frame.args[ONE_PASSED] = 1
+            frame.args[OPPONENT_ASKED] = 1 - frame.args[OPPONENT_ASKED]
+            frame.step = ASK_IN_PHASE
         return
-    frame.args[2] = 0
+    frame.args[ONE_PASSED] = 0
     if number < 0:
-        frame.step = 3
-        work = call(state, CONTINUOUS_PHASE)
-        work.args[0] = number
-        work.args[1] = c
-        work.args[2] = player
+        frame.step = ANSWER_PHASE_WORK
+        begin_work(state, number, c, player)
         return
     start_link(state, c, number, -1, player)
     state.cards[c].used |= 1 << EFFECTS[number].number
-    frame.step = 2
+    frame.step = SOLVE_PHASE_CHAIN
     ask_fast(state, 0, 1 - player, 0)
     call(state, ADD_CHAIN)
 
 
 @rule
 def hand_limit(state, frame, phase):
-    """At the end of a turn at most six cards stay in the hand."""
+    """Ask which cards are discarded at the end of a turn; six stay in the hand."""
     player = state.turn_player
     over = state.sizes[player, HAND_PILE] - 6
     if phase != END or over <= 0:
-        frame.step = 7
+        frame.step = END_TURN_EFFECTS
         return
-    frame.step = 5
+    frame.step = DISCARD_CHOSEN
     frame.count = 0
     for k in range(state.sizes[player, HAND_PILE]):
         put_in(frame, state.piles[player, HAND_PILE, k])
@@ -153,9 +150,9 @@ def hand_limit(state, frame, phase):
 
 @rule
 def discard_chosen(state, frame):
-    """The cards beyond the limit go together."""
+    """Discard the chosen cards together."""
     picks_from(state, frame)
-    frame.step = 6
+    frame.step = ASK_AGAIN
     sent = send(state, GRAVE, BY_RULE | BY_DISCARD | BY_ADJUSTMENT, state.turn_player)
     for k in range(frame.count):
         put_in(sent, frame.cards[k])
@@ -163,11 +160,11 @@ def discard_chosen(state, frame):
 
 @rule
 def begin_anew(state, frame):
-    """What was discarded may trigger something, so both players are asked once more."""
+    """Discarded cards may trigger effects, so both players are asked again."""
     state.hand_adjusted = 1
-    frame.step = 0
-    frame.args[1] = 0
-    frame.args[2] = 0
+    frame.step = ASK_IN_PHASE
+    frame.args[OPPONENT_ASKED] = 0
+    frame.args[ONE_PASSED] = 0
     open_window(state, 0, 0, 0)
 
 
@@ -184,7 +181,7 @@ def event_of(phase):
 
 @rule
 def offer_phase(state, player, phase, kind):
-    """Effects that the phase triggers, on the field and in the graveyard."""
+    """Offer the effects that the phase triggers, on the field and in the graveyard; how many."""
     event = event_of(phase)
     count = 0
     if state.triggers & event == 0:
@@ -219,55 +216,8 @@ def offer_phase_of(state, c, player, event, kind):
 
 
 @rule
-def offer_by_itself(state, player, phase):
-    """What the phase does without a chain."""
-    before = state.option_count
-    for zone in range(7):
-        c = state.monsters[player, zone]
-        if c == NOBODY:
-            continue
-        if (
-            phase == BATTLE_END
-            and has(state, c, RESTS_AFTER_ATTACK)
-            and state.cards[c].fought > 0
-            and state.cards[c].resting < REST_LENGTH
-        ):
-            offer(state, ACTIVATES, c, REST, 0, 0)
-        if phase == END and state.cards[c].lent_until_end:
-            offer(state, ACTIVATES, c, CONTROL_ENDS, 0, 0)
-    for zone in range(5):
-        c = state.spells[player, zone]
-        if c == NOBODY:
-            continue
-        if phase == STANDBY and state.turn_player == player and has(state, c, COSTS_UPKEEP):
-            if state.cards[c].lasting != state.turn:
-                offer(state, ACTIVATES, c, UPKEEP, 0, 0)
-        if (
-            phase == END
-            and state.turn_player != player
-            and has(state, c, LASTS_THREE_TURNS)
-            and state.cards[c].lasting != state.turn
-        ):
-            offer(state, ACTIVATES, c, COUNT_TURN, 0, 0)
-    if phase == END and state.turn_player != player and state.serpents[player]:
-        c = serpent_of(state, player)
-        if c != NOBODY:
-            offer(state, ACTIVATES, c, SERPENT_LEAVES, 0, 0)
-    return state.option_count - before
-
-
-@rule
-def serpent_of(state, player):
-    for k in range(state.sizes[player, GRAVE_PILE]):
-        c = state.piles[player, GRAVE_PILE, k]
-        if state.cards[c].code == SINISTER_SERPENT and can_banish(state, c, player):
-            return c
-    return NOBODY
-
-
-@rule
 def end_turn_effects(state):
-    """What lasted until the end of the turn is over."""
+    """End what lasts until the end of the turn."""
     for player in range(2):
         state.sealed_count[player] = 0
         state.waboku[player] = 0

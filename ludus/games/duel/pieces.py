@@ -1,6 +1,6 @@
-"""What lies on the table, as pictures: cards with their names and values, backs, piles, badges, buttons.
+"""Pieces of the picture: cards with names and values, card backs, piles, badges, buttons.
 
-Places and sizes are floats throughout: every other mix of types would compile the drawing words once more.
+Positions and sizes are always floats: other types would compile the drawing functions again.
 """
 
 import textwrap
@@ -12,9 +12,9 @@ import numpy as np
 from ludus.games.duel import values
 from ludus.games.duel.state import NOBODY
 from ludus.games.duel.tables import CARDS, ROWS
-from ludus.games.duel.tables import words as w
 from ludus.games.duel.tables.words import Card
-from ludus.words import draw, rule
+from ludus.games.duel.tables import words as w
+from ludus.dsl import draw, rule
 
 FELT, OTHER_FELT, RIM, PANEL, BOX, ZONE, INK = 0x16253C, 0x241F38, 0x0E1726, 0x1B2433, 0x0E141E, 0x2C3E5C, 0x181410
 WHITE, GREY, GOLD, RED, GREEN, CYAN = 0xF2F5F7, 0x9FB0BF, 0xF5C04E, 0xE0484F, 0x4DBB7A, 0x4FD0E0
@@ -24,7 +24,7 @@ NORMAL, EFFECT, RITUAL, FUSION, SYNCHRO, XYZ, LINK, TOKEN, SPELL, TRAP = range(1
 KIND_BITS = (w.TRAP, w.SPELL, w.TOKEN, w.LINK, w.XYZ, w.SYNCHRO, w.FUSION, w.RITUAL, w.NORMAL, 0)
 KIND_OF_BIT = (TRAP, SPELL, TOKEN, LINK, XYZ, SYNCHRO, FUSION, RITUAL, NORMAL, EFFECT)
 COLORS = np.array([0xDDBB76, 0xCB8350, 0x7FA0DC, 0xA67FC4, 0xE4E6EA, 0x363A46, 0x3F78C0, 0xA4A9AD, 0x2F9C86, 0xB54F90])
-"""by kind, as cards have always been coloured"""
+"""colors by kind of card, as on real cards"""
 SHADES = np.array([0xB8955A, 0xA3613A, 0x5F7FBA, 0x8560A4, 0xB9BDC6, 0x23262F, 0x2C5A96, 0x83888D, 0x217465, 0x8C3A6F])
 BREED_INKS = np.array([INK, 0xFFEBDD, WHITE, WHITE, INK, WHITE, WHITE, INK, WHITE, WHITE])
 PLATE, RAISED, LOWERED = 0xF6EFDF, 0x12803A, 0xC01823
@@ -32,7 +32,7 @@ INKS = np.array([INK, INK, INK, INK, INK, WHITE, WHITE, INK, WHITE, WHITE])
 ATTRIBUTE_COLORS = np.array([0x8A5A2B, 0x3E8FE8, 0xE04A32, 0x58B368, 0xFFF3B0, 0x4B2A6B, 0xE8B23A])
 """EARTH, WATER, FIRE, WIND, LIGHT, DARK, DIVINE"""
 LETTER_WIDTH = 0.6
-"""of a letter of size one, about"""
+"""approximate width of a letter of size one"""
 LINES, WRAPPED_AT = 8, 34
 """of what a card says"""
 
@@ -47,7 +47,7 @@ def word_table(words: Iterable[str]) -> np.ndarray:
 
 
 def parted(name: str, most: int) -> tuple[str, ...]:
-    """A name in one to three lines, as even as its words allow."""
+    """A name in one to three lines of similar length."""
     words = name.split() or [""]
     lines = min(most, 1 if len(name) <= 10 else 2 if len(name) <= 22 else 3)
     cuts = combinations(range(1, len(words)), min(lines, len(words)) - 1)
@@ -56,7 +56,7 @@ def parted(name: str, most: int) -> tuple[str, ...]:
 
 
 def kind_of(card: Card) -> int:
-    """What a card is painted as."""
+    """The color class of a card."""
     return next(kind for bit, kind in zip(KIND_BITS, KIND_OF_BIT, strict=True) if card.types & bit or not bit)
 
 
@@ -69,7 +69,7 @@ def sort_of(card: Card) -> str:
 
 
 def breed_of(card: Card) -> tuple[str, str]:
-    """The two words below a monster of the hand: its type, and what is special about it."""
+    """The two words below a monster of the hand: its race and its special type."""
     sorts = {w.FLIP: "flip", w.SPIRIT: "spirit", w.TOON: "toon", w.TUNER: "tuner", w.RITUAL: "ritual"}
     sorts |= {w.NORMAL: "normal"}
     race = w.RACES[card.race.bit_length() - 1] if card.race else ""
@@ -77,7 +77,7 @@ def breed_of(card: Card) -> tuple[str, str]:
 
 
 def says(card: Card) -> str:
-    """What a card does, in one line; nothing of a card that does nothing."""
+    """The effects of a card in one line; empty if it has none."""
     return "; ".join(line for line in (card.says, *(effect.says for effect in card.effects)) if line)
 
 
@@ -96,12 +96,12 @@ KINDS = np.array([kind_of(card) for card in ROWS])
 SORTS = word_table(sort_of(card) for card in ROWS)
 BREEDS = np.stack([word_table(breed_of(card)) for card in ROWS])
 SAME = np.array([next(row for row, card in enumerate(ROWS) if card.name == named.name) for named in ROWS])
-"""the first card of a name: tokens have several rows"""
+"""the first row of each name, as tokens have several rows"""
 
 
 @rule
 def fitted(canvas, x, y, width, size, color, words):
-    """A text that is about as wide as `width` at most."""
+    """Draw a text that is at most about `width` wide."""
     count = 0
     while count < len(words) and words[count]:
         count += 1
@@ -111,7 +111,7 @@ def fitted(canvas, x, y, width, size, color, words):
 
 @rule
 def written(canvas, left, y, size, color, words):
-    """A text that begins at a place, about."""
+    """Draw a text that begins about at a position."""
     count = 0
     while count < len(words) and words[count]:
         count += 1
@@ -121,13 +121,13 @@ def written(canvas, left, y, size, color, words):
 
 @rule
 def framed(canvas, x, y, width, height, color, thick):
-    """A border of a colour around a place: what is drawn next lies inside."""
+    """Draw a border; the contents are drawn over it."""
     draw.rect(canvas, x - thick, y - thick, width + 2.0 * thick, height + 2.0 * thick, color, 7.0 + thick / 2.0)
 
 
 @rule
 def paint_back(canvas, x, y, width, height, color):
-    """A card that lies face-down, upright or turned."""
+    """Draw the back of a card, upright or sideways."""
     short = min(width, height)
     draw.rect(canvas, x, y, width, height, RIM, 6.0)
     draw.rect(canvas, x + 1.5, y + 1.5, width - 3.0, height - 3.0, color, 5.0)
@@ -139,7 +139,7 @@ def paint_back(canvas, x, y, width, height, color):
 
 @rule
 def paint_name(canvas, x, y, width, size, color, code):
-    """A card's name in its lines, the first of them at y; how far down they reach."""
+    """Draw a card's name in lines, beginning at y; the y below them."""
     count = int(NAME_COUNTS[code])
     fit = min(size, width / (LETTER_WIDTH * LONGEST_LINES[code]))
     for line in range(count):
@@ -149,7 +149,7 @@ def paint_name(canvas, x, y, width, size, color, code):
 
 @rule
 def paint_wide_name(canvas, x, y, width, size, color, code):
-    """A card's name in two lines at most, for cards that lie on their side."""
+    """Draw a card's name in at most two lines, for sideways cards."""
     fit = min(size, width / (LETTER_WIDTH * LONGEST_PAIRS[code]))
     for line in range(min(2, int(NAME_COUNTS[code]))):
         draw.text(canvas, x, y + (size + 1.0) * line, fit, color, PAIR_LINES[code, line])
@@ -157,7 +157,7 @@ def paint_wide_name(canvas, x, y, width, size, color, code):
 
 @rule
 def paint_level(canvas, x, y, width, code, kind):
-    """The attribute as a coloured dot, and level or rank as small ones; a Link monster's rating is written."""
+    """Draw the attribute as a colored dot and level or rank as small dots; a Link rating as text."""
     row = CARDS[code]
     bit = 0
     while row.attribute >> bit > 1:
@@ -178,7 +178,7 @@ def paint_level(canvas, x, y, width, code, kind):
 
 @rule
 def compared(value, printed):
-    """The colour of a value: raised, lowered or as printed."""
+    """The color of a value: raised, lowered or as printed."""
     if value > printed:
         return RAISED
     return LOWERED if value < printed else INK
@@ -186,20 +186,20 @@ def compared(value, printed):
 
 @rule
 def paint_body(canvas, x, y, width, height, code):
-    """An empty card of its colour."""
+    """Draw an empty card in its color."""
     draw.rect(canvas, x, y, width, height, RIM, 6.0)
     draw.rect(canvas, x + 1.5, y + 1.5, width - 3.0, height - 3.0, COLORS[KINDS[code]], 5.0)
 
 
 @rule
 def plate(canvas, x, y, width, height):
-    """Where a card's numbers stand."""
+    """Draw the bar for a card's numbers."""
     draw.rect(canvas, x, y, width, height, PLATE, 4.0)
 
 
 @rule
 def paint_monster(state, canvas, x, y, width, height, c):
-    """A face-up monster on the field: what counts in its position is large, the other value small."""
+    """Draw a face-up monster on the field: the value that counts in its position is large, the other one small."""
     code = state.cards[c].code
     row = CARDS[code]
     kind = KINDS[code]
@@ -226,7 +226,7 @@ def paint_monster(state, canvas, x, y, width, height, c):
 
 @rule
 def paint_spell(canvas, x, y, width, height, code):
-    """A face-up spell or trap, or a monster that serves as one."""
+    """Draw a face-up spell or trap, or a monster that is equipped to another one."""
     kind = KINDS[code]
     paint_body(canvas, x, y, width, height, code)
     paint_name(canvas, x + width / 2.0, y + 0.18 * height, width - 5.0, 9.5, INKS[kind], code)
@@ -236,14 +236,14 @@ def paint_spell(canvas, x, y, width, height, code):
 
 @rule
 def paint_named(canvas, x, y, width, height, code):
-    """No more of a card than its colour and its name."""
+    """Draw a card with its color and name only."""
     paint_body(canvas, x, y, width, height, code)
     paint_name(canvas, x + width / 2.0, y + 0.2 * height, width - 5.0, 9.5, INKS[KINDS[code]], code)
 
 
 @rule
 def paint_in_hand(canvas, x, y, width, height, code):
-    """A card that its owner looks at."""
+    """Draw a card of the own hand."""
     row = CARDS[code]
     kind = KINDS[code]
     middle = x + width / 2.0
@@ -264,7 +264,7 @@ def paint_in_hand(canvas, x, y, width, height, code):
 
 @rule
 def paint_hidden(canvas, x, y, width, height, code):
-    """What oneself has set: a back, and written over it what it is."""
+    """Draw a set card of one's own: a back with its name."""
     paint_back(canvas, x, y, width, height, BACK)
     lines = int(NAME_COUNTS[code])
     high = 10.5 * lines + 5.0
@@ -274,7 +274,7 @@ def paint_hidden(canvas, x, y, width, height, code):
 
 @rule
 def badge(canvas, x, y, radius, color, ink, number):
-    """A number on a disc."""
+    """Draw a number on a disc."""
     draw.circle(canvas, x, y, radius + 1.5, RIM)
     draw.circle(canvas, x, y, radius, color)
     draw.integer(canvas, x, y, 1.35 * radius, ink, number)
@@ -282,7 +282,7 @@ def badge(canvas, x, y, radius, color, ink, number):
 
 @rule
 def button(canvas, x, y, width, height, color, ink, words, action):
-    """A labelled place to click."""
+    """Draw a button."""
     draw.rect(canvas, x, y, width, height, RIM, min(6.0, 0.4 * height))
     draw.rect(canvas, x + 1.0, y + 1.0, width - 2.0, height - 2.0, color, min(5.0, 0.4 * height))
     fitted(canvas, x + width / 2.0, y + height / 2.0, width - 6.0, min(14.0, 0.72 * height), ink, words)
@@ -291,7 +291,7 @@ def button(canvas, x, y, width, height, color, ink, words, action):
 
 @rule
 def known(state, c, seat):
-    """Whether a seat knows which card this is; the order of decks is nobody's, and what is searched is shown."""
+    """Whether a seat knows which card this is: public cards and its own; its deck is only shown in a search."""
     card = state.cards[c]
     if c == NOBODY or card.place == 0:
         return False

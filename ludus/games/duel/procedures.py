@@ -1,22 +1,21 @@
-"""Which monsters can be special summoned by their own procedure, and from what.
+"""Which monsters can be special summoned by their own procedure, and with which materials.
 
-Synchro, Xyz and Link materials are chosen among at most seven monsters, so that sets of them are bits of a number and
-every set is simply tried.
+Synchro, Xyz and Link materials are chosen among at most seven monsters, so a set
+is a bit mask and all sets are tried.
 """
 
+from ludus.games.duel.cards import toons
 from ludus.games.duel.filters import can_banish, matches
-from ludus.games.duel.fusing import room_after
+from ludus.games.duel.materials import room_after
 from ludus.games.duel.state import GRAVE_PILE, NOBODY
-from ludus.games.duel.tables import CARDS, ROW_OF
+from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables.words import (
-    DARK, EMPTY_FIELD, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, NO_PROCEDURE, SYNCHRO_PROCEDURE, TOKEN,
-    TOON_PROCEDURE, TUNER, XYZ_PROCEDURE,
+    DARK, EMPTY_FIELD, LIGHT, LIGHT_AND_DARK, LINK, MONSTER, NO_PROCEDURE, SYNCHRO_PROCEDURE, TOKEN, TOON_PROCEDURE,
+    TUNER, XYZ_PROCEDURE,
 )  # fmt: skip
 from ludus.games.duel.values import has_level, level
 from ludus.games.duel.zones import free_monster_zones, is_up, monsters_of
-from ludus.words import rule
-
-TOON_WORLD = ROW_OF[15259703]
+from ludus.dsl import rule
 
 
 @rule
@@ -27,7 +26,7 @@ def can_procedure(state, c, player):
     if kind == NO_PROCEDURE or state.no_summons[player]:
         return False
     if kind == TOON_PROCEDURE:
-        return can_toon(state, c, player, row.procedure_a)
+        return toons.can_summon(state, c, player, row.procedure_a)
     if kind == LIGHT_AND_DARK:
         return free_monster_zones(state, player) != 0 and has_light_and_dark(state, player)
     if kind == EMPTY_FIELD:
@@ -35,27 +34,6 @@ def can_procedure(state, c, player):
     pool = state.frames[state.depth + 1]
     material_pool(state, c, player, pool)
     return completable(state, c, player, pool, 0)
-
-
-@rule
-def toon_world_of(state, player):
-    for zone in range(5):
-        c = state.spells[player, zone]
-        if c != NOBODY and state.cards[c].code == TOON_WORLD and is_up(state, c):
-            return True
-    return False
-
-
-@rule
-def can_toon(state, c, player, tributes):
-    if not toon_world_of(state, player):
-        return False
-    if tributes == 0:
-        return free_monster_zones(state, player) != 0
-    in_main = 0
-    for zone in range(5):
-        in_main += state.monsters[player, zone] != NOBODY
-    return monsters_of(state, player) >= tributes and (free_monster_zones(state, player) != 0 or in_main > 0)
 
 
 @rule
@@ -73,7 +51,7 @@ def has_light_and_dark(state, player):
 
 @rule
 def material_pool(state, c, player, pool):
-    """Own face-up monsters that could be materials at all, into pool.cards."""
+    """Put the player's face-up monsters that could be materials into pool.cards."""
     row = CARDS[state.cards[c].code]
     pool.count = 0
     for zone in range(7):
@@ -95,7 +73,7 @@ def material_pool(state, c, player, pool):
 
 @rule
 def is_legal_set(state, c, player, pool, chosen):
-    """Whether a set of materials, bits of the pool, is exactly what a monster is made of, with a zone for it after."""
+    """Whether a set of materials (bits of the pool) is legal for a monster and leaves a zone for it."""
     row = CARDS[state.cards[c].code]
     size = 0
     total = 0
@@ -122,7 +100,7 @@ def is_legal_set(state, c, player, pool, chosen):
 
 @rule
 def completable(state, c, player, pool, chosen):
-    """Whether some legal set holds all of the chosen ones."""
+    """Whether some legal set contains all chosen materials."""
     for candidate in range(1, 1 << pool.count):
         if candidate & chosen == chosen and is_legal_set(state, c, player, pool, candidate):
             return True

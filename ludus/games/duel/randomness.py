@@ -1,16 +1,16 @@
-"""Chance: coins, dice, discards and shuffled hands; or what another engine's chance was, where it is fed in."""
+"""Random results: coins, dice, discards and shuffles. Results of another engine can be fed in instead."""
 
 from ludus.games.duel.state import HAND_PILE, NOBODY
-from ludus.words import rule
-from ludus.words.random import below
+from ludus.dsl import rule
+from ludus.dsl.random import below
 
 HAND_ORDER, COIN, DICE, RANDOM_CARD = 1, 2, 3, 4
-"""kinds of what is fed: kind, player, how many, the numbers"""
+"""kinds of fed results; each is stored as kind, player, count, then the numbers"""
 
 
 @rule
 def fed(state, kind):
-    """Whether a result of this kind is fed next; its numbers then stand at state.fed_at + 3."""
+    """Whether the next fed result is of this kind; its numbers begin at state.fed_at + 3."""
     return state.fed and state.fed_at < state.fed_count and state.feed[state.fed_at] == kind
 
 
@@ -21,7 +21,7 @@ def next_fed(state):
 
 @rule
 def shuffle_hand(state, player):
-    """A hand is put in a new order."""
+    """Shuffle a hand."""
     state.shuffle[player] = 0
     count = state.sizes[player, HAND_PILE]
     if state.fed:
@@ -40,7 +40,7 @@ def shuffle_hand(state, player):
 
 @rule
 def order_hand(state, player, count):
-    """Put the cards in the order of the codes that were fed."""
+    """Put a hand into the order of the fed codes."""
     for k in range(min(count, state.feed[state.fed_at + 2])):
         code = state.feed[state.fed_at + 3 + k]
         for at in range(k, count):
@@ -55,7 +55,7 @@ def order_hand(state, player, count):
 
 @rule
 def shuffle_if_due(state, first):
-    """Hands that somebody has seen a card of are shuffled, this player's first."""
+    """Shuffle the hands that are marked for it, this player's first."""
     for k in range(2):
         player = first if k == 0 else 1 - first
         if state.shuffle[player]:
@@ -87,7 +87,7 @@ def roll_die(state):
 
 @rule
 def random_in_hand(state, player):
-    """A random card of a hand; what is fed is its sequence."""
+    """A random card of a hand; the fed result is its index."""
     count = state.sizes[player, HAND_PILE]
     if count == 0:
         return NOBODY

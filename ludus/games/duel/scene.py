@@ -1,26 +1,25 @@
-"""The duel as a picture, seen from one seat: own half below, the other above, what is asked at the right.
+"""The duel as a picture, seen from one seat: own half below, the opponent's above, the question at the right.
 
-What the seat does not know is a back, and has no name.
+Cards that the seat does not know are drawn as backs without a name.
 """
 
-from ludus.games.duel import asking, layout, panel, values
-from ludus.games.duel.asking import actions_on, answer_of, is_asked, is_on_card, option_of
+from ludus.games.duel import layout, panel, questions, values
 from ludus.games.duel.layout import (
-    HAND_WIDTH, HEIGHT, LEFT, MIDDLE_Y, MONSTER_LONG, RIGHT, SPELL_HEIGHT, SPELL_WIDTH, WIDTH, size_of, spot,
-    spot_of,
+    HAND_WIDTH, HEIGHT, LEFT, MIDDLE_Y, MONSTER_LONG, RIGHT, SPELL_HEIGHT, SPELL_WIDTH, WIDTH, size_of, spot, spot_of,
 )  # fmt: skip
 from ludus.games.duel.pieces import (
-    BACK, BOX, CYAN, EXTRA_BACK, FELT, GOLD, GREEN, GREY, INK, KINDS, LINK, OTHER_FELT, PANEL, RED, RIM, THREAD,
-    WHITE, ZONE, badge, button, fitted, framed, known, paint_back, paint_body, paint_hidden, paint_in_hand,
-    paint_monster, paint_named, paint_spell,
+    BACK, BOX, CYAN, EXTRA_BACK, FELT, GOLD, GREEN, GREY, INK, KINDS, LINK, OTHER_FELT, PANEL, RED, RIM, THREAD, WHITE,
+    ZONE, badge, button, fitted, framed, known, paint_back, paint_body, paint_hidden, paint_in_hand, paint_monster,
+    paint_named, paint_spell,
 )  # fmt: skip
+from ludus.games.duel.questions import actions_on, answer_of, is_asked, is_on_card, option_of
 from ludus.games.duel.state import (
-    ATTACKS, BANISHED_PILE, BATTLE, BATTLE_END, BATTLE_START, DECK_PILE, EXTRA_PILE, FIELD_ZONE, GRAVE_PILE,
-    HAND_PILE, MOST_ACTIONS, NOBODY, PICKS, PLACES,
+    ATTACKS, BANISHED_PILE, BATTLE, BATTLE_END, BATTLE_START, DECK_PILE, EXTRA_PILE, FIELD_ZONE, GRAVE_PILE, HAND_PILE,
+    MOST_ACTIONS, NOBODY, PICKS, PLACES,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS
 from ludus.games.duel.tables import words as w
-from ludus.words import PLAYING, draw, rule
+from ludus.dsl import PLAYING, draw, rule
 
 BATTLING = BATTLE_START | 16 | 32 | 64 | BATTLE_END
 
@@ -56,7 +55,7 @@ def empty_zone(canvas, x, y, width, height):
 
 @rule
 def paint_zones(state, canvas, seat):
-    """The squares where nothing lies yet."""
+    """Draw the empty zones."""
     for side in range(2):
         mine = side == seat
         for zone in range(5):
@@ -75,7 +74,7 @@ def paint_zones(state, canvas, seat):
 
 @rule
 def paint_equips(state, canvas, seat):
-    """Below the cards: a thread from every equip card to its monster."""
+    """Draw a line from every equip card to its monster, below the cards."""
     for side in range(2):
         for zone in range(5):
             c = state.spells[side, zone]
@@ -113,7 +112,7 @@ def paint_pile_of_backs(canvas, x, y, color, count, words):
 
 @rule
 def paint_open_pile(state, canvas, seat, side, pile, x, y, words):
-    """Graveyard or banished cards: the top card, and how many there are."""
+    """Draw the graveyard or the banished cards: the top card, and the count."""
     count = int(state.sizes[side, pile])
     if count == 0:
         empty_zone(canvas, x, y, SPELL_WIDTH + 8.0, SPELL_HEIGHT)
@@ -135,11 +134,11 @@ def paint_open_pile(state, canvas, seat, side, pile, x, y, words):
 
 @rule
 def border(state, c, seat):
-    """The colour around a card: it can be used, or was chosen; 0 for none."""
+    """The border color of a card that can be used or was chosen; 0 for none."""
     if is_asked(state, seat):
         if actions_on(state, c):
             return GOLD
-        if c == asking.subject_of(state):
+        if c == questions.subject_of(state):
             return CYAN
         for k in range(state.chosen_count):
             if state.options[state.chosen[k]].card == c and state.options[state.chosen[k]].kind == PICKS:
@@ -161,7 +160,7 @@ def paint_field(state, canvas, seat, side):
 
 @rule
 def paint_on_field(state, canvas, seat, c):
-    """A card on the field with its border, its materials below it, and badges."""
+    """Draw a card on the field with border, materials and badges."""
     card = state.cards[c]
     x, y = spot_of(state, c, seat)
     width, height = size_of(state, c, seat)
@@ -196,7 +195,7 @@ def paint_on_field(state, canvas, seat, c):
 
 @rule
 def paint_markers(canvas, x, y, width, height, markers, mine):
-    """The arrows of a Link monster."""
+    """Draw the arrows of a Link monster."""
     turn = 1.0 if mine else -1.0
     for row in range(3):
         for place in range(3):
@@ -227,11 +226,14 @@ def paint_hand(state, canvas, seat, side):
 
 @rule
 def paint_attack(state, canvas, seat):
-    """An arrow from the attacker to what it attacks; to the other hand, where it attacks directly."""
+    """Draw an arrow from the attacker to its target, or to the opponent's hand for a direct attack."""
     a = state.attacker
     if a == NOBODY or state.phase & BATTLING == 0 or state.cards[a].place != w.MZONE or state.question == BATTLE:
         return
-    if asking.question_of(state) == asking.ATTACK_WHICH or asking.question_of(state) == asking.DIRECT_ATTACK:
+    if (
+        questions.question_of(state) == questions.ATTACK_WHICH
+        or questions.question_of(state) == questions.DIRECT_ATTACK
+    ):
         return
     x, y = spot_of(state, a, seat)
     mine = state.cards[a].controller == seat
@@ -266,7 +268,7 @@ def arrow(canvas, x, y, to_x, to_y, along_x, along_y, color, width):
 
 @rule
 def paint_chain(state, canvas, seat):
-    """The number of every link on its card, and on what it targets."""
+    """Draw the number of every link on its card and its targets."""
     for link in range(state.links):
         entry = state.chain[link]
         for k in range(entry.count):
@@ -285,7 +287,7 @@ def paint_chain(state, canvas, seat):
 
 @rule
 def paint_places(state, canvas, seat):
-    """Zones that can be chosen."""
+    """Draw the zones that can be chosen."""
     for action in range(MOST_ACTIONS):
         at = option_of(state, action)
         if at < 0 or state.options[at].kind != PLACES:
@@ -303,7 +305,7 @@ def paint_places(state, canvas, seat):
 
 @rule
 def paint_actions(state, canvas, seat):
-    """What can be done with cards on the table: one action is a click on the card, several are a small menu."""
+    """Draw the actions of cards on the table: one action is a click on the card, several are a small menu."""
     for action in range(MOST_ACTIONS):
         at = option_of(state, action)
         if at < 0 or not is_on_card(state, state.options[at]):
@@ -332,8 +334,8 @@ def paint_action(state, canvas, seat, c, action, answer, above, count, silent):
         width = max(width, 72.0)
     top = y - height / 2.0
     tall = 22.0 if card.place == w.HAND and card.controller == seat else 17.0
-    words = asking.ANSWER_WORDS[answer]
-    color = RED if answer == ATTACKS or answer == asking.DIRECTLY else GOLD
+    words = questions.ANSWER_WORDS[answer]
+    color = RED if answer == ATTACKS or answer == questions.DIRECTLY else GOLD
     ink = WHITE if color == RED else INK
     if count == 1:
         if not silent:
@@ -353,7 +355,7 @@ def paint_action(state, canvas, seat, c, action, answer, above, count, silent):
 
 @rule
 def seen_width(state, c, seat):
-    """How much of a card of a hand is not covered by the next one."""
+    """The visible width of a card of a hand."""
     card = state.cards[c]
     count = state.sizes[card.controller, HAND_PILE]
     if card.sequence == count - 1:

@@ -1,4 +1,4 @@
-"""Which cards there are, and how hard a duel they make: the rows of the game's tables, by their codes."""
+"""The cards of the game by code, and the stages of difficulty."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cards_by_code() -> Mapping[int, Card]:
 
 
 def kind_of(card: Card) -> str:
-    """What a deck counts a card as."""
+    """Where a card belongs in a deck: monster, spell, trap, extra or token."""
     if card.types & words.TOKEN:
         return TOKEN
     if card.types & words.EXTRA_DECK:
@@ -54,7 +54,7 @@ def kind_of(card: Card) -> str:
 
 
 def stage_of(card: Card) -> int:
-    """The first stage that has this card."""
+    """The first stage that includes this card."""
     if kind_of(card) == MONSTER and card.types & words.NORMAL:
         return 1
     return _STAGE_OF.get(card.code, STAGES[-1])

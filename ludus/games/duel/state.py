@@ -1,12 +1,12 @@
 # ruff: noqa: E501  (a list of words is one thing)
-"""The record of a duel: every card, every zone, what is going on, and what is asked."""
+"""The record of a duel: cards, zones, the stack of processes, the chain, and the question."""
 
 from ludus.games.duel.tables import words
-from ludus.words import HEAD, i16, i32, i64, record, u8
+from ludus.dsl import HEAD, i16, i32, i64, record, u8
 
 # fmt: off
 NOBODY = 0
-"""no card; cards are counted from 1"""
+"""no card; cards are numbered from 1"""
 MOST_CARDS, MOST_TOKENS, MOST_IN_PILE = 161, 10, 80
 FIRST_TOKEN = MOST_CARDS - MOST_TOKENS
 MOST_FRAMES, MOST_IN_FRAME, FRAME_ARGUMENTS = 40, 80, 8
@@ -17,20 +17,20 @@ MOST_IN_DECK = MOST_IN_MAIN + MOST_IN_EXTRA
 
 DECK_PILE, HAND_PILE, GRAVE_PILE, BANISHED_PILE, EXTRA_PILE = range(5)
 FIELD_ZONE = 5
-"""the place of a field spell among the spell zones"""
+"""the index of the field zone among the spell zones"""
 
 # Phases, as the real engine numbers them.
 DRAW_PHASE, STANDBY, MAIN_1, BATTLE_START, BATTLE_STEP, DAMAGE_STEP, DAMAGE_CALCULATION, BATTLE_END, MAIN_2, END = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512
 
-# What is asked.
+# Questions.
 (NO_QUESTION, IDLE, BATTLE, CHAIN, CARD, TRIBUTE, UNSELECT, SUM, PLACE, POSITION, EFFECT_YESNO, YESNO, OPTION, ANNOUNCE_RACE) = range(14)
 MESSAGES = ("", "idlecmd", "battlecmd", "chain", "card", "tribute", "unselect_card", "sum", "place", "position", "effectyn", "yesno", "option", "announce_race")
 
-# What an option does.
+# Kinds of options.
 (SUMMONS, SPECIAL_SUMMONS, REPOSITIONS, SETS_MONSTER, SETS_SPELL, ACTIVATES, TO_BATTLE, TO_END, ATTACKS, TO_MAIN_2, PASSES, PICKS, UNPICKS, FINISHES,
  CANCELS, PLACES, POSITIONS, SAYS_NO, SAYS_YES, CHOOSES, DECLARES) = range(21)
 
-# What is so about a card for a while, a bit each.
+# Temporary status of a card, one bit each.
 (SUMMONED_NOW, FLIPPED_NOW, SPECIAL_NOW, SET_NOW, MOVED_NOW, ATTACK_ENDED, BATTLE_LOST, LEAVING, PROPER, CHAINED, ENABLED, BEING_SUMMONED,
  SUMMON_NEGATED, TRIBUTE_SUMMONED, ACTIVATION_NEGATED, CANNOT_ATTACK, FROM_HAND_NOW, NORMAL_SUMMONED, TARGETED_NOW, FELLED, SHOWN_NOW) = (1 << bit for bit in range(21))
 THIS_TURN = SUMMONED_NOW | FLIPPED_NOW | SPECIAL_NOW | SET_NOW | MOVED_NOW | CANNOT_ATTACK | SHOWN_NOW
@@ -40,7 +40,8 @@ THIS_TURN = SUMMONED_NOW | FLIPPED_NOW | SPECIAL_NOW | SET_NOW | MOVED_NOW | CAN
 BY_DISCARD, BY_REPLACEMENT, BY_DRAW = 0x4000, 0x1000000, 0x2000000
 
 LINK_NEGATED, LINK_DISABLED, LINK_OF_CARD, LINK_FROM_HAND, LINK_ACTIVATION = 1, 2, 4, 8, 16
-"""the activation was negated; the effect was; it needs its card to stay; activated in the hand; a card was activated"""
+"""flags of a link: its activation was negated; its effect was negated; it only resolves while its card stays on the field;
+it was activated in the hand; it is the activation of a spell or trap card"""
 # fmt: on
 
 CARD_STATE = record(
@@ -51,11 +52,11 @@ CARD_STATE = record(
     attacked=(i16, 8), resting=i16, negated=i16, used=i16, turns=i16, lent_until_end=i16, control=i16,
     control_order=i32, lent_order=i32, control_source=i16, lasting=i16, overlays=i16, overlay=(i16, 4),
 )  # fmt: skip
-"""one card. `stamp` is new whenever it becomes another card to whoever remembers it; `was_…` is how it lay before it
-last moved; `used` are bits of its effects that were used this turn"""
+"""one card. `stamp` changes whenever effects lose track of it; `was_…` describes it before its last move; `used` has one bit
+for each of its effects that was used this turn"""
 
 FRAME = record(process=i16, step=i16, args=(i32, FRAME_ARGUMENTS), count=i16, cards=(i16, MOST_IN_FRAME))
-"""a piece of work that may stop in the middle to ask something"""
+"""a process on the stack: see `frames`"""
 
 EVENT = record(code=i32, player=i16, count=i16, cards=(i16, MOST_EVENT_CARDS))
 
@@ -63,14 +64,16 @@ LINK = record(
     card=i16, code=i16, effect=i16, player=i16, controller=i16, place=i16, sequence=i16, stamp=i32, flags=i16,
     count=i16, targets=(i16, MOST_TARGETS), stamps=(i32, MOST_TARGETS), value=i32, extra=i32, event=EVENT,
 )  # fmt: skip
-"""a link of the chain, or one that waits to become one"""
+"""a link of the chain, or an effect that may become one"""
 
 NEGATED_IN_GRAVE = 2
-"""`negated` of a card whose effects stay negated when it goes to the graveyard"""
+"""`negated` of a card whose effects stay negated in the graveyard; the negative value means that it does not apply yet"""
+FREED_NOW = -1
+"""`negated` of a trap that works again after a battle, but whose own negation is not displayed yet"""
 
 PENDING = record(mandatory=i16, ready=i16, link=LINK)
 HELD, READY, TAKEN_UP = range(3)
-"""an effect that was triggered is held back while the damage step holds flip effects back, and taken up by a window"""
+"""`ready` of a triggered effect: held back until flip effects may be used in the damage step; ready; taken up by a window"""
 
 CHOICE = record(kind=i16, card=i16, effect=i16, value=i32, other=i32)
 """an option of the question"""
@@ -95,7 +98,7 @@ STATE = record(
     history_turn=(i16, (2, MOST_HISTORY)), first_player=i16, menu_count=i16, menu=(i16, MOST_ACTIONS),
     first_card=(i16, 2), codes=(i16, MOST_CARDS), traits=i64, triggers=i32,
 )  # fmt: skip
-"""`codes` are what the cards are, once more and close together; `traits` and `triggers` all that any card of this duel
-has: what none has need not be looked for"""
+"""`codes` repeats the codes of all cards as a compact array; `traits` and `triggers` are the union over all cards of this
+duel, so that searches for a trait that no card has can be skipped"""
 
 assert words.EXTRA == 64

@@ -1,29 +1,29 @@
-"""A duel in words, for terminals and golden games: the field as a seat sees it, what is asked and what can be done."""
+"""A duel as text, for terminals and golden games: the field as a seat sees it, the question and the moves."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ludus.games.duel.asking import QUESTIONS
-from ludus.games.duel.naming import Sight
+from ludus.games.duel.names import Sight
 from ludus.games.duel.pieces import says
+from ludus.games.duel.questions import QUESTIONS
 from ludus.games.duel.state import (
     ACTIVATES, ATTACKS, BANISHED_PILE, DECK_PILE, EXTRA_PILE, GRAVE_PILE, HAND_PILE, NOBODY, NO_QUESTION, PICKS,
 )  # fmt: skip
 from ludus.games.duel.tables import ROWS
-from ludus.games.duel.tables import words as w
 from ludus.games.duel.tables.words import Card
-from ludus.words import PLAYING
+from ludus.games.duel.tables import words as w
+from ludus.dsl import PLAYING
 
 PHASES = {1: "draw phase", 2: "standby phase", 4: "main phase 1", 256: "main phase 2", 512: "end phase"}
 PILES = {DECK_PILE: "deck", EXTRA_PILE: "extra deck", GRAVE_PILE: "graveyard", BANISHED_PILE: "banished"}
 OPEN_PILES = (GRAVE_PILE, BANISHED_PILE)
 NEWEST = 6
-"""cards of an open pile that are named, the newest first"""
+"""how many cards of a public pile are named, the newest first"""
 
 
 def text(state: Any) -> str:
-    """The position as whoever is asked sees it."""
+    """The position as the player who is asked sees it."""
     return text_for(state, -1)
 
 
@@ -46,7 +46,7 @@ def _headline(sight: Sight) -> str:
 
 
 def _side(sight: Sight, player: int) -> list[str]:
-    """A player's half: counts first, then rows from the far edge to the middle, as they lie."""
+    """A player's half of the field: counts, then rows from the edge to the middle."""
     state = sight.state
     sizes = [int(size) for size in state["sizes"][player]]
     mine = player == sight.seat
@@ -109,7 +109,7 @@ def _in_hand(card: Card) -> str:
 
 
 def _chain(sight: Sight) -> str:
-    """The links in the order in which they were added; they are resolved from the last to the first."""
+    """The links in the order in which they were added."""
     links = [sight.state["chain"][k] for k in range(int(sight.state["links"]))]
     told = (f"{k} {ROWS[link['code']].name} ({_who(sight, link)})" for k, link in enumerate(links, start=1))
     return f"chain: {' | '.join(told)}" if links else ""
@@ -127,7 +127,7 @@ def _battle(sight: Sight) -> str:
 
 
 def _question(sight: Sight) -> list[str]:
-    """What is asked, and the moves with what their cards do."""
+    """The question, the moves, and the effects of their cards."""
     state = sight.state
     if state["status"] != PLAYING or state["question"] == NO_QUESTION:
         return []
@@ -140,7 +140,7 @@ def _question(sight: Sight) -> list[str]:
 
 
 def _explained(sight: Sight) -> list[str]:
-    """What the cards do that can be used now, each once."""
+    """The effects of the cards that can be used now, each card once."""
     entries = [int(entry) for entry in sight.state["menu"][: int(sight.state["menu_count"])] if entry >= 0]
     usable = dict.fromkeys(int(sight.state["options"][entry]["card"]) for entry in entries if _is_card(sight, entry))
     told = {sight.row(c).name: says(sight.row(c)) for c in usable if c and sight.knows(c)}

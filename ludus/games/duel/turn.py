@@ -1,36 +1,47 @@
-"""A turn: its phases, and what the turn player may do in a main phase."""
+"""A turn: its phases, and the turn player's commands in a main phase."""
 
 from ludus.games.duel.activation import can_play_card, can_use, lies_in_range, no_event, try_link
+from ludus.games.duel.adjustment import settle
+from ludus.games.duel.card_moves import draw
 from ludus.games.duel.frames import (
-    ADD_CHAIN, BATTLE_COMMAND, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, SET_MONSTER, SET_SPELL,
-    SPECIAL_SUMMON_RULE, ask, call, clear_options, done, offer,
+    ADD_CHAIN, BATTLE_COMMAND, FLIP_SUMMON_RULE, IDLE_COMMAND, NORMAL_SUMMON, SET_MONSTER, SPECIAL_SUMMON_RULE, ask,
+    call, clear_options, done, offer,
 )  # fmt: skip
-from ludus.games.duel.moving import change_position, draw
+from ludus.games.duel.phases import phase_window
 from ludus.games.duel.procedures import can_procedure
-from ludus.games.duel.settling import settle
+from ludus.games.duel.processes import call_for, change_position, set_spell
 from ludus.games.duel.state import (
-    ACTIVATES, BATTLE_START, BATTLE_STEP, BY_RULE, DRAW_PHASE, END, EXTRA_PILE, FLIPPED_NOW, HAND_PILE, IDLE,
-    MAIN_1, MAIN_2, MOVED_NOW, NOBODY, REPOSITIONS, SETS_MONSTER, SETS_SPELL, SET_NOW, SPECIAL_NOW,
-    SPECIAL_SUMMONS, STANDBY, SUMMONED_NOW, SUMMONS, THIS_TURN, TO_BATTLE, TO_END,
+    ACTIVATES, BATTLE_START, BATTLE_STEP, BY_RULE, DRAW_PHASE, END, EXTRA_PILE, FLIPPED_NOW, HAND_PILE, IDLE, MAIN_1,
+    MAIN_2, MOVED_NOW, NOBODY, REPOSITIONS, SETS_MONSTER, SETS_SPELL, SET_NOW, SPECIAL_NOW, SPECIAL_SUMMONS, STANDBY,
+    SUMMONED_NOW, SUMMONS, THIS_TURN, TO_BATTLE, TO_END,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, EFFECTS
 from ludus.games.duel.tables.words import (
     ACTIVATE, DRAGON, EXTRA_DECK, FREE, FREEZES, IGNITION, LINK, MONSTER, NO_TRIBUTE_SUMMON, QUICK, RITUAL,
     SITS_DRAGONS, SPECIAL_ONLY, SPELL, TOKEN, TRAP, UP, UP_ATTACK, UP_DEFENSE,
 )  # fmt: skip
-from ludus.games.duel.values import level, somewhere, traits_of, works
-from ludus.games.duel.phases import phase_window
+from ludus.games.duel.values import level, somewhere, works
 from ludus.games.duel.windows import ask_fast, open_window, solve, start_link
-from ludus.games.duel.zones import can_place_spell, free_monster_zones, is_up
-from ludus.words import rule
+from ludus.games.duel.zones import can_place_spell, free_monster_zones, is_up, traits_of
+from ludus.dsl import rule
 
 NOTHING_CHOSEN, GO_TO_BATTLE, GO_TO_END = 0, 6, 7
+"""results of IDLE_COMMAND and BATTLE_COMMAND: where the turn goes next"""
 # fmt: off
 (BEGIN_TURN, DRAW_CARD, ANSWER_DRAW, ENTER_STANDBY, ENTER_MAIN_1, COMMAND_MAIN_1, ENTER_BATTLE, COMMAND_BATTLE,
  ENTER_MAIN_2, COMMAND_MAIN_2) = range(10)
 # fmt: on
 ENTER_END, ANSWER_END, SETTLE_END, NEXT_TURN = range(11, 15)
-"""the steps of a turn"""
+"""the steps of TURN"""
+AFTER_BATTLE = 0
+"""its argument slot: the result of the battle phase"""
+
+# fmt: off
+(CHOOSE_COMMAND, TAKE_COMMAND, SOLVE_COMMAND, SETTLE_COMMAND, ANSWER_COMMAND, MAIN_ANSWERED, END_MAIN) = range(7)
+# fmt: on
+"""the steps of IDLE_COMMAND"""
+NEXT_PHASE, SKIP_TO_END = range(2)
+"""its argument slots: where the turn goes next; whether the end phase follows without a question"""
 
 
 @rule
@@ -52,12 +63,12 @@ def turning(state, frame):
     elif step == COMMAND_BATTLE:
         command_battle(state)
     elif step == ENTER_MAIN_2:
-        frame.args[0] = state.result
+        frame.args[AFTER_BATTLE] = state.result
         enter_main(state, MAIN_2)
     elif step == COMMAND_MAIN_2:
         frame.step = ENTER_END
         idle = command_main(state, MAIN_2)
-        idle.args[1] = frame.args[0] == GO_TO_END
+        idle.args[SKIP_TO_END] = frame.args[AFTER_BATTLE] == GO_TO_END
     elif step < NEXT_TURN:
         end_phase(state, step)
     else:
@@ -68,7 +79,7 @@ def turning(state, frame):
 
 @rule
 def before_main(state, step):
-    """The turn begins, a card is drawn, and the standby phase has its moment."""
+    """Begin the turn, draw a card, and run the draw and standby phases."""
     if step == BEGIN_TURN:
         begin_turn(state)
         settle(state)
@@ -94,7 +105,7 @@ def enter_main(state, phase):
 
 @rule
 def command_main(state, phase):
-    """A main phase is told only once the field has settled into it."""
+    """Begin the commands of a main phase. It is displayed from now on, after the field was adjusted."""
     state.pending_count = 0
     state.told_phase = phase
     return call(state, IDLE_COMMAND)
@@ -132,7 +143,7 @@ def end_phase(state, step):
 
 @rule
 def begin_turn(state):
-    """What counted for one turn counts anew."""
+    """Reset everything that is counted per turn."""
     for player in range(2):
         for zone in range(7):
             c = state.monsters[player, zone]
@@ -160,49 +171,49 @@ def begin_turn(state):
 
 @rule
 def commanding(state, frame):
-    """The turn player's main phase: one command after the other."""
+    """The turn player's commands in a main phase, one after the other."""
     player = state.turn_player
-    if frame.step == 0:
-        if frame.args[1]:
-            frame.args[1] = 0
+    if frame.step == CHOOSE_COMMAND:
+        if frame.args[SKIP_TO_END]:
+            frame.args[SKIP_TO_END] = 0
             leave_main(state, frame, GO_TO_END)
             return
         offer_commands(state, player)
         ask(state, IDLE, player, 1, 1, 0)
-        frame.step = 1
+        frame.step = TAKE_COMMAND
         return
-    if frame.step == 1:
+    if frame.step == TAKE_COMMAND:
         obey(state, frame, player)
         return
-    if frame.step == 2:
-        frame.step = 0
+    if frame.step == SOLVE_COMMAND:
+        frame.step = CHOOSE_COMMAND
         solve(state, 0, 0, 0)
         return
-    if frame.step == 3:
-        frame.step = 4
+    if frame.step == SETTLE_COMMAND:
+        frame.step = ANSWER_COMMAND
         settle(state)
         return
-    if frame.step == 4:
-        frame.step = 0
+    if frame.step == ANSWER_COMMAND:
+        frame.step = CHOOSE_COMMAND
         open_window(state, 0, 0, 0)
         return
-    if frame.step == 5:
+    if frame.step == MAIN_ANSWERED:
         if state.links:
-            frame.step = 0
+            frame.step = CHOOSE_COMMAND
             solve(state, 0, 0, 0)
             return
-        frame.step = 6
+        frame.step = END_MAIN
         settle(state)
         return
-    state.result = frame.args[0]
+    state.result = frame.args[NEXT_PHASE]
     done(state)
 
 
 @rule
 def leave_main(state, frame, where):
-    """The other player may answer the end of the phase."""
-    frame.args[0] = where
-    frame.step = 5
+    """End the main phase; the opponent may respond first."""
+    frame.args[NEXT_PHASE] = where
+    frame.step = MAIN_ANSWERED
     ask_fast(state, 0, 1 - state.turn_player, 1)
 
 
@@ -211,34 +222,28 @@ def obey(state, frame, player):
     chosen = state.options[state.answer]
     kind = chosen.kind
     c = chosen.card
-    frame.step = 0
+    frame.step = CHOOSE_COMMAND
     if kind == ACTIVATES:
         start_link(state, c, chosen.effect, -1, player)
-        frame.step = 2
+        frame.step = SOLVE_COMMAND
         ask_fast(state, 0, 1 - player, 0)
         call(state, ADD_CHAIN)
     elif kind == SUMMONS:
-        work = call(state, NORMAL_SUMMON)
-        work.args[0] = c
+        call_for(state, NORMAL_SUMMON, c)
     elif kind == SETS_MONSTER:
-        work = call(state, SET_MONSTER)
-        work.args[0] = c
+        call_for(state, SET_MONSTER, c)
     elif kind == SPECIAL_SUMMONS:
-        work = call(state, SPECIAL_SUMMON_RULE)
-        work.args[0] = c
+        call_for(state, SPECIAL_SUMMON_RULE, c)
     elif kind == SETS_SPELL:
-        work = call(state, SET_SPELL)
-        work.args[0] = c
-        work.args[1] = player
+        set_spell(state, c, player, 0)
     elif kind == REPOSITIONS:
         card = state.cards[c]
         card.status |= MOVED_NOW
         if is_up(state, c):
-            frame.step = 3
+            frame.step = SETTLE_COMMAND
             change_position(state, c, UP_DEFENSE if card.position == UP_ATTACK else UP_ATTACK, player)
         else:
-            work = call(state, FLIP_SUMMON_RULE)
-            work.args[0] = c
+            call_for(state, FLIP_SUMMON_RULE, c)
     elif kind == TO_BATTLE:
         leave_main(state, frame, GO_TO_BATTLE)
     else:
@@ -247,7 +252,7 @@ def obey(state, frame, player):
 
 @rule
 def offer_commands(state, player):
-    """Everything the turn player may do."""
+    """Offer everything that the turn player may do."""
     clear_options(state)
     size = state.sizes[player, HAND_PILE]
     for k in range(size):
@@ -282,7 +287,7 @@ def offer_commands(state, player):
 
 @rule
 def offer_activations(state, player, fast_only):
-    """Cards and effects that can be activated with nothing to answer."""
+    """Offer the cards and effects that can be activated without an event."""
     for k in range(state.sizes[player, HAND_PILE]):
         offer_activation(state, state.piles[player, HAND_PILE, k], player, fast_only)
     for zone in range(7):
@@ -364,7 +369,7 @@ def can_reposition(state, c, player):
 
 @rule
 def frozen(state, c):
-    """Whether something keeps a monster in its position."""
+    """Whether an effect prevents a monster from changing its position."""
     for player in range(2):
         for zone in range(7):
             other = state.monsters[player, zone]

@@ -1,21 +1,22 @@
-"""What a card is worth now: attack, defense, level, and whether its effects are negated."""
+"""Current values of cards: attack, defense, level, and whether effects are negated."""
 
-from ludus.games.duel.state import BEING_SUMMONED, ENABLED, GRAVE_PILE, HAND_PILE, NOBODY
-from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF, TRAITS
+from ludus.games.duel.cards.trap_negation import first_decree, traps_negated, traps_stopped
+from ludus.games.duel.state import BATTLE_LOST, BEING_SUMMONED, ENABLED, FREED_NOW, GRAVE_PILE, HAND_PILE, NOBODY
+from ludus.games.duel.tables import CARDS, CHANGES, FILTERS, ROW_OF
 from ludus.games.duel.tables.words import (
     BINDS_LEVELS, COPIES_EQUIP, COUNTERS, DARK_MAGICIANS, EQUIP, EQUIPPED_MONSTER, EQUIPS, FREEZES, LINK, LINKED,
-    MATERIALS, MONSTER, MZONE, NEGATES_TRAPS, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND,
-    SPELL, STOPS_TRAPS, SZONE, TRAP, UP, XYZ,
+    MATERIALS, MONSTER, MZONE, ONE, OWN, OWN_SPELLS_AND_TRAPS, OWN_UP_MONSTERS, SELF, SHORT_HAND, SPELL, SZONE, TRAP,
+    UP, XYZ,
 )  # fmt: skip
-from ludus.games.duel.zones import is_up, pointed_at, spells_of
-from ludus.words import rule
+from ludus.games.duel.zones import is_up, pointed_at, spells_of, traits_of
+from ludus.dsl import rule
 
 DARK_MAGICIAN = ROW_OF[46986414]
 
 
 @rule
 def types_of(state, c):
-    """A card's types; a monster that serves as an equip card is an equip spell."""
+    """A card's types; a monster that is equipped to another one counts as an equip spell."""
     card = state.cards[c]
     types = CARDS[card.code].types
     if card.place == SZONE and types & MONSTER:
@@ -24,15 +25,10 @@ def types_of(state, c):
 
 
 @rule
-def traits_of(state, c):
-    return TRAITS[state.codes[c]]
-
-
-@rule
 def works(state, c):
-    """Whether what a card on the field always does is done: it lies face-up, is in force and not negated."""
+    """Whether a card's continuous effects apply: it is face-up, enabled and not negated."""
     card = state.cards[c]
-    return card.status & ENABLED != 0 and card.position & UP != 0 and not negated(state, c)
+    return card.status & ENABLED != 0 and card.position & UP != 0 and not is_effectless(state, c)
 
 
 @rule
@@ -41,54 +37,15 @@ def has(state, c, trait):
 
 
 @rule
-def traps_stopped(state):
-    """Whether a monster on the field keeps traps from being activated."""
-    if state.traits & STOPS_TRAPS == 0:
-        return False
-    for player in range(2):
-        for zone in range(7):
-            c = state.monsters[player, zone]
-            if c != NOBODY and traits_of(state, c) & STOPS_TRAPS:
-                card = state.cards[c]
-                # A monster's effects are only negated for good, so nothing goes round in a circle here.
-                if card.status & ENABLED and card.position & UP and card.negated == 0:
-                    return True
-    return False
+def reaches_others(state, c, trait):
+    """Whether a trait that affects other cards applies; it does not once its monster has lost a battle."""
+    return has(state, c, trait) and state.cards[c].status & BATTLE_LOST == 0
 
 
 @rule
-def first_decree(state):
-    """The face-up trap that negates all others; of several, the one that was there first."""
-    found = NOBODY
-    if state.traits & NEGATES_TRAPS == 0:
-        return found
-    for player in range(2):
-        for zone in range(5):
-            c = state.spells[player, zone]
-            if (
-                c != NOBODY
-                and traits_of(state, c) & NEGATES_TRAPS
-                and is_up(state, c)
-                and state.cards[c].status & ENABLED
-            ):
-                if found == NOBODY or state.cards[c].enabled_at < state.cards[found].enabled_at:
-                    found = c
-    return found
-
-
-@rule
-def traps_negated(state, c):
-    """Whether something on the field negates what this trap does, wherever the trap lies by now."""
-    if traps_stopped(state):
-        return True
-    decree = first_decree(state)
-    return decree != NOBODY and decree != c
-
-
-@rule
-def negated(state, c):
+def is_effectless(state, c):
     card = state.cards[c]
-    if card.negated:
+    if card.negated > 0:
         return True
     if card.place != SZONE or CARDS[card.code].types & TRAP == 0 or card.position & UP == 0:
         return False
@@ -96,8 +53,18 @@ def negated(state, c):
 
 
 @rule
+def negated(state, c):
+    """Whether a card is displayed as negated; negation by a trap with FREED_NOW is not displayed yet."""
+    if not is_effectless(state, c):
+        return False
+    if state.cards[c].negated > 0 or traps_stopped(state):
+        return True
+    return state.cards[first_decree(state)].negated != FREED_NOW
+
+
+@rule
 def somewhere(state, trait):
-    """Whether a card on the field does this now."""
+    """Whether a trait of some card on the field applies."""
     for player in range(2):
         if on_side(state, player, trait):
             return True
@@ -110,7 +77,7 @@ def on_side(state, player, trait):
         return False
     for zone in range(7):
         c = state.monsters[player, zone]
-        if c != NOBODY and has(state, c, trait):
+        if c != NOBODY and reaches_others(state, c, trait):
             return True
     for zone in range(6):
         c = state.spells[player, zone]
@@ -121,7 +88,7 @@ def on_side(state, player, trait):
 
 @rule
 def level(state, c):
-    """0 for what has none."""
+    """The level of a card; 0 if it has none."""
     row = CARDS[state.cards[c].code]
     if row.types & (XYZ | LINK) or row.types & MONSTER == 0:
         return 0
@@ -136,7 +103,7 @@ def has_level(state, c):
 
 @rule
 def held_back(state, c):
-    """Whether something keeps a monster from attacking, an attack that was declared before among them."""
+    """Whether an effect prevents a monster from attacking, or from continuing its attack."""
     if has_level(state, c) and level(state, c) >= 4 and somewhere(state, BINDS_LEVELS):
         return True
     if state.traits & FREEZES == 0:
@@ -144,7 +111,7 @@ def held_back(state, c):
     for player in range(2):
         for zone in range(7):
             other = state.monsters[player, zone]
-            if other != NOBODY and other != c and has(state, other, FREEZES):
+            if other != NOBODY and other != c and reaches_others(state, other, FREEZES):
                 return True
     return False
 
@@ -204,7 +171,7 @@ def defense(state, c):
 
 @rule
 def changed(state, c, of_attack):
-    """What all cards on the field together add."""
+    """The sum of all changes by cards on the field."""
     total = 0
     if state.cards[c].position & UP == 0 or state.cards[c].status & BEING_SUMMONED:
         return total
@@ -237,11 +204,13 @@ def changed_by(state, c, source, of_attack):
 
 @rule
 def concerns(state, change, source, c):
-    """Whether a change is for this monster."""
+    """Whether a change applies to this monster."""
     if change.who == SELF:
         return source == c
     if change.who == EQUIPPED_MONSTER:
         return state.cards[source].equipped_to == c
+    if state.cards[source].status & BATTLE_LOST:
+        return False
     if change.who == OWN and state.cards[source].controller != state.cards[c].controller:
         return False
     which = FILTERS[change.which]

@@ -1,4 +1,4 @@
-"""Windows: moments when triggered effects are put on a chain and both players may answer."""
+"""Windows: moments at which triggered effects form a chain and both players may respond."""
 
 from ludus.games.duel.activation import (
     can_pay, can_play_card, can_use, count_use, fast_enough, is_sealed, lies_in_range, no_event, possible, try_link,
@@ -11,39 +11,54 @@ from ludus.games.duel.frames import (
 from ludus.games.duel.state import ACTIVATES, CHAIN, DAMAGE_STEP, HAND_PILE, NOBODY, PASSES, READY, TAKEN_UP
 from ludus.games.duel.tables import CARDS, EFFECTS, FAST, FAST_IN_HAND
 from ludus.games.duel.tables.words import ACTIVATE, DECK, FLIPPED, FREE, MZONE, QUICK, SZONE, TRIGGER, UP
-from ludus.words import rule
+from ludus.dsl import rule
 
 USE_TRIGGER = 221
-"""the game's own line: use the effect?"""
+"""line of text of the game itself: use the effect?"""
+
+# fmt: off
+(TAKE_UP, ASK_MANDATORY, MANDATORY_ANSWERED, ASK_OPTIONAL, OPTIONAL_ANSWERED, ASK_TO_ANSWER, CLOSE_WINDOW) = range(7)
+# fmt: on
+"""the steps of POINT_EVENT"""
+SKIP_TRIGGERS, SKIP_FREE, SKIP_NEW = range(3)
+"""argument slots of POINT_EVENT and SOLVE_CHAIN: leave out triggered effects; leave out effects that need no event;
+leave out both in the windows that follow"""
+ASKED_PLAYER, OFFERED_COUNT, SINGLE_TRIGGER = range(3, 6)
+"""further slots of POINT_EVENT: whose effects are offered; how many are; the index of a single one, or -1"""
+
+ASK_QUICK, QUICK_ANSWERED = range(2)
+"""the steps of QUICK_EFFECT"""
+QUICK_SKIP_FREE, QUICK_PLAYER, QUICK_PASSED = range(3)
+"""its argument slots: leave out effects that need no event; who is asked; whether the other player has just passed"""
 
 
 @rule
 def open_window(state, skip_triggers, skip_free, skip_new):
     frame = call(state, POINT_EVENT)
-    frame.args[0] = skip_triggers
-    frame.args[1] = skip_free
-    frame.args[2] = skip_new
+    frame.args[SKIP_TRIGGERS] = skip_triggers
+    frame.args[SKIP_FREE] = skip_free
+    frame.args[SKIP_NEW] = skip_new
 
 
 @rule
 def point_event(state, frame):
-    """Triggered effects first, those that must be used before those that may; then whoever wants to answer."""
-    if frame.step == 0:
+    """Triggered effects first, mandatory ones before optional ones; then both players may respond."""
+    if frame.step == TAKE_UP:
         take_up(state, frame)
-    if frame.step == 1:
+    if frame.step == ASK_MANDATORY:
         ask_mandatory(state, frame)
         if state.question:
             return
-    if frame.step == 2:
+    if frame.step == MANDATORY_ANSWERED:
         mandatory_answered(state, frame)
         return
-    if frame.step == 3:
+    if frame.step == ASK_OPTIONAL:
         ask_optional(state, frame)
         if state.question:
             return
-    if frame.step == 4:
+    if frame.step == OPTIONAL_ANSWERED:
         optional_answered(state, frame)
-    elif frame.step == 5:
+    elif frame.step == ASK_TO_ANSWER:
         ask_to_answer(state, frame)
     else:
         close_window(state, frame)
@@ -51,15 +66,15 @@ def point_event(state, frame):
 
 @rule
 def take_up(state, frame):
-    """What has happened can be answered now; what it triggered is taken up, unless this window skips that."""
+    """Make the latest events answerable, and take up the triggered effects unless this window skips them."""
     for k in range(state.instant_count):
         if state.point_count < len(state.point):
             state.point[state.point_count] = state.instant[k]
             state.point_count += 1
     state.instant_count = 0
-    frame.args[3] = state.turn_player
-    frame.step = 5 if frame.args[0] else 1
-    if frame.step == 1:
+    frame.args[ASKED_PLAYER] = state.turn_player
+    frame.step = ASK_TO_ANSWER if frame.args[SKIP_TRIGGERS] else ASK_MANDATORY
+    if frame.step == ASK_MANDATORY:
         for k in range(state.pending_count):
             if state.pending[k].ready == READY:
                 state.pending[k].ready = TAKEN_UP
@@ -67,11 +82,11 @@ def take_up(state, frame):
 
 @rule
 def ask_mandatory(state, frame):
-    """Which of the effects that must be used comes first; nothing is asked about a single one."""
-    offer_pending(state, frame.args[3], True)
-    frame.step = 2
+    """Ask which mandatory effect comes first; a single one is used without a question."""
+    offer_pending(state, frame.args[ASKED_PLAYER], True)
+    frame.step = MANDATORY_ANSWERED
     if state.option_count > 1:
-        ask(state, CHAIN, frame.args[3], 1, 1, 0)
+        ask(state, CHAIN, frame.args[ASKED_PLAYER], 1, 1, 0)
         state.forced = 1
         return
     state.answer = state.option_count - 1
@@ -79,72 +94,72 @@ def ask_mandatory(state, frame):
 
 @rule
 def mandatory_answered(state, frame):
-    """The effect is used; when none is left, the other player's come, and then those that may be used."""
+    """Use the chosen mandatory effect; when none is left, go on to the other player and then to optional effects."""
     if state.answer >= 0:
-        frame.step = 1
+        frame.step = ASK_MANDATORY
         start_pending(state, state.options[state.answer].value)
-    elif frame.args[3] == state.turn_player:
-        frame.args[3] = 1 - state.turn_player
-        frame.step = 1
+    elif frame.args[ASKED_PLAYER] == state.turn_player:
+        frame.args[ASKED_PLAYER] = 1 - state.turn_player
+        frame.step = ASK_MANDATORY
     else:
-        frame.args[3] = state.turn_player
-        frame.step = 3
+        frame.args[ASKED_PLAYER] = state.turn_player
+        frame.step = ASK_OPTIONAL
 
 
 @rule
 def ask_optional(state, frame):
-    """Whether one of the effects that may be used is used; a single one is a matter of yes or no."""
-    offer_pending(state, frame.args[3], False)
-    frame.step = 4
-    frame.args[4] = state.option_count
-    frame.args[5] = -1
+    """Ask which optional effect is used; a single one is a yes-or-no question."""
+    offer_pending(state, frame.args[ASKED_PLAYER], False)
+    frame.step = OPTIONAL_ANSWERED
+    frame.args[OFFERED_COUNT] = state.option_count
+    frame.args[SINGLE_TRIGGER] = -1
     if state.option_count == 1 and state.links == 0:
-        frame.args[5] = state.options[0].value
-        ask_effect(state, frame.args[3], state.options[0].card, USE_TRIGGER)
+        frame.args[SINGLE_TRIGGER] = state.options[0].value
+        ask_effect(state, frame.args[ASKED_PLAYER], state.options[0].card, USE_TRIGGER)
         return
     if state.option_count > 0:
         offer(state, PASSES, 0, 0, 0, 0)
-        ask(state, CHAIN, frame.args[3], 1, 1, 0)
+        ask(state, CHAIN, frame.args[ASKED_PLAYER], 1, 1, 0)
         return
     state.answer = 0
 
 
 @rule
 def optional_answered(state, frame):
-    """A player uses one of the effects that may be used, or none of them."""
-    if frame.args[5] >= 0:
-        used = frame.args[5] if state.answer == 1 else -1
+    """Use the chosen optional effect; if none was chosen, go on to the other player."""
+    if frame.args[SINGLE_TRIGGER] >= 0:
+        used = frame.args[SINGLE_TRIGGER] if state.answer == 1 else -1
     else:
-        used = state.options[state.answer].value if 0 <= state.answer < frame.args[4] else -1
+        used = state.options[state.answer].value if 0 <= state.answer < frame.args[OFFERED_COUNT] else -1
     if used >= 0:
-        frame.step = 3
+        frame.step = ASK_OPTIONAL
         start_pending(state, used)
         return
-    forget_pending(state, frame.args[3])
-    if frame.args[3] == state.turn_player:
-        frame.args[3] = 1 - state.turn_player
-        frame.step = 3
+    forget_pending(state, frame.args[ASKED_PLAYER])
+    if frame.args[ASKED_PLAYER] == state.turn_player:
+        frame.args[ASKED_PLAYER] = 1 - state.turn_player
+        frame.step = ASK_OPTIONAL
     else:
-        frame.step = 5
+        frame.step = ASK_TO_ANSWER
 
 
 @rule
 def ask_to_answer(state, frame):
-    """The turn player may begin a chain; a chain is answered by whoever did not add the newest link."""
-    frame.step = 6
+    """The turn player may begin a chain; the opponent of the newest link's player may respond to it."""
+    frame.step = CLOSE_WINDOW
     if state.links == 0:
         if state.hand_adjusted == 0:
-            ask_fast(state, frame.args[1], state.turn_player, 0)
+            ask_fast(state, frame.args[SKIP_FREE], state.turn_player, 0)
     else:
-        ask_fast(state, frame.args[1], 1 - state.chain[state.links - 1].player, 0)
+        ask_fast(state, frame.args[SKIP_FREE], 1 - state.chain[state.links - 1].player, 0)
 
 
 @rule
 def close_window(state, frame):
-    """The chain, if there is one, resolves."""
-    skip_triggers = frame.args[0]
-    skip_free = frame.args[1] | frame.args[2]
-    skip_new = frame.args[2]
+    """Resolve the chain, if there is one."""
+    skip_triggers = frame.args[SKIP_TRIGGERS]
+    skip_free = frame.args[SKIP_FREE] | frame.args[SKIP_NEW]
+    skip_new = frame.args[SKIP_NEW]
     done(state)
     if state.links:
         solve(state, skip_triggers, skip_free, skip_new)
@@ -155,7 +170,7 @@ def close_window(state, frame):
 
 @rule
 def offer_pending(state, player, mandatory):
-    """List a player's triggered effects; those that cannot be used any more are lost."""
+    """Offer a player's triggered effects; drop those that can no longer be used."""
     clear_options(state)
     at = 0
     while at < state.pending_count:
@@ -174,13 +189,15 @@ def offer_pending(state, player, mandatory):
 
 @rule
 def refresh(state, link):
-    """Where the card lies now, if it is still the same card."""
+    """Update the location of the link's card, if it is still the same card."""
     card = state.cards[link.card]
-    if card.stamp == link.stamp and card.place & (MZONE | SZONE):
+    if card.stamp != link.stamp:
+        return
+    link.place = card.place
+    link.sequence = card.sequence
+    if card.place & (MZONE | SZONE):
         link.controller = card.controller
         link.player = card.controller
-        link.place = card.place
-        link.sequence = card.sequence
 
 
 @rule
@@ -204,7 +221,7 @@ def still_triggers(state, link):
 
 @rule
 def forget_pending(state, player):
-    """A player's effects that may be used are not used."""
+    """Drop a player's optional effects."""
     at = 0
     while at < state.pending_count:
         pending = state.pending[at]
@@ -216,7 +233,7 @@ def forget_pending(state, player):
 
 @rule
 def start_pending(state, at):
-    """A triggered effect becomes a link of the chain."""
+    """Add a triggered effect to the chain."""
     state.adding = state.pending[at].link
     drop_pending(state, at)
     count_use(state, state.adding)
@@ -226,44 +243,43 @@ def start_pending(state, at):
 @rule
 def ask_fast(state, skip_free, player, passed):
     frame = call(state, QUICK_EFFECT)
-    frame.args[0] = skip_free
-    frame.args[1] = player
-    frame.args[2] = passed
-    """1 where the other player has passed already"""
+    frame.args[QUICK_SKIP_FREE] = skip_free
+    frame.args[QUICK_PLAYER] = player
+    frame.args[QUICK_PASSED] = passed
 
 
 @rule
 def quick_effect(state, frame):
-    """Both players in turn may answer, until both have passed one after the other."""
-    if frame.step == 0:
-        frame.step = 1
+    """Both players may respond in turn until both pass in succession."""
+    if frame.step == ASK_QUICK:
+        frame.step = QUICK_ANSWERED
         clear_options(state)
-        offer_fast(state, frame.args[1], frame.args[0] == 0, True)
+        offer_fast(state, frame.args[QUICK_PLAYER], frame.args[QUICK_SKIP_FREE] == 0, True)
         if state.option_count:
             offer(state, PASSES, 0, 0, 0, 0)
-            ask(state, CHAIN, frame.args[1], 1, 1, 0)
+            ask(state, CHAIN, frame.args[QUICK_PLAYER], 1, 1, 0)
             return
         state.answer = 0
     chosen = state.options[state.answer]
-    player = frame.args[1]
-    frame.step = 0
+    player = frame.args[QUICK_PLAYER]
+    frame.step = ASK_QUICK
     if state.option_count and chosen.kind == ACTIVATES:
         start_link(state, chosen.card, chosen.effect, chosen.value, player)
-        frame.args[0] = 0
-        frame.args[1] = 1 - player
-        frame.args[2] = 0
+        frame.args[QUICK_SKIP_FREE] = 0
+        frame.args[QUICK_PLAYER] = 1 - player
+        frame.args[QUICK_PASSED] = 0
         call(state, ADD_CHAIN)
         return
-    if frame.args[2]:
+    if frame.args[QUICK_PASSED]:
         done(state)
         return
-    frame.args[1] = 1 - player
-    frame.args[2] = 1
+    frame.args[QUICK_PLAYER] = 1 - player
+    frame.args[QUICK_PASSED] = 1
 
 
 @rule
 def start_link(state, c, number, event, player):
-    """An effect becomes a link of the chain, in answer to an event (-1 for none)."""
+    """Prepare an effect to be added to the chain, in response to an event (-1 for none)."""
     try_link(state, number, c, player)
     set_event(state, event)
     state.adding = state.trial
@@ -272,7 +288,7 @@ def start_link(state, c, number, event, player):
 
 @rule
 def set_event(state, event):
-    """What the effect on trial answers: an event of the window, counted from 0, or one just now, from 100."""
+    """Set the event of the trial link: events of the window are numbered from 0, the latest ones from 100."""
     no_event(state.trial)
     if event >= 100:
         state.trial.event = state.instant[event - 100]
@@ -282,7 +298,7 @@ def set_event(state, event):
 
 @rule
 def offer_fast(state, player, free, events):
-    """List what a player can answer with: from hand and field, freely or because of what happened."""
+    """Offer the fast effects of a player's hand and field; `free` and `events` choose which ones."""
     wanted = what_happened(state) if events else 0
     if free:
         wanted |= FREE
@@ -298,7 +314,7 @@ def offer_fast(state, player, free, events):
 
 @rule
 def what_happened(state):
-    """All events of the window and of just now, as one number."""
+    """The bits of all events of the window and of the latest ones."""
     found = 0
     for k in range(state.point_count):
         found |= state.point[k].code
@@ -309,7 +325,7 @@ def what_happened(state):
 
 @rule
 def offer_fast_of(state, c, player, free, events, wanted):
-    """`wanted` are the bits of what can be answered; most cards answer nothing of it."""
+    """Offer the fast effects of one card; `wanted` are bits of events, by which most cards are skipped."""
     if c == NOBODY or FAST[state.codes[c]] & wanted == 0:
         return
     row = CARDS[state.codes[c]]
@@ -352,6 +368,6 @@ def offer_for_events(state, c, number, effect, player):
 @rule
 def solve(state, skip_triggers, skip_free, skip_new):
     frame = call(state, SOLVE_CHAIN)
-    frame.args[0] = skip_triggers
-    frame.args[1] = skip_free
-    frame.args[2] = skip_new
+    frame.args[SKIP_TRIGGERS] = skip_triggers
+    frame.args[SKIP_FREE] = skip_free
+    frame.args[SKIP_NEW] = skip_new

@@ -1,6 +1,6 @@
-"""Decks: read from .ydk files and written to them, the decks that come with the game, and random ones.
+"""Decks: .ydk files, the bundled decks, and random ones.
 
-A deck that is a `Deck` need not be legal; what is read, found, made and written here always is.
+A `Deck` need not be legal; every deck that these functions read, make or write is checked.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ludus.games.duel.stages import EXTRA, MONSTER, SPELL, STAGES, TRAP, cards_by_code, cards_of_stage, kind_of
 from ludus.games.duel.legality import COPIES, FEWEST, MOST_EXTRA, Entry, check_entries, check_known
+from ludus.games.duel.stages import EXTRA, MONSTER, SPELL, STAGES, TRAP, cards_by_code, cards_of_stage, kind_of
 from ludus.types import NO_FILES, LudusError
 
 FOLDER = pathlib.Path(__file__).parent / "decks"
@@ -23,7 +23,7 @@ HEADINGS = {"#main": "main", "#extra": "extra", "!side": "side"}
 SHARES = {MONSTER: 22, SPELL: 12, TRAP: 6}
 """of the 40 cards of a random deck"""
 TRIBUTE_LEVEL, MOST_TRIBUTES = 5, 6
-"""more monsters that need tributes than these, and a hand has none to begin with"""
+"""at most so many monsters that need tributes, so that opening hands are playable"""
 
 
 class Deck(NamedTuple):
@@ -36,12 +36,12 @@ class Deck(NamedTuple):
 
 
 def names() -> list[str]:
-    """The decks that come with the game."""
+    """The names of the bundled decks."""
     return sorted(path.stem for path in FOLDER.glob("*.ydk"))
 
 
 def named(name: str) -> Deck:
-    """A deck that comes with the game."""
+    """A bundled deck."""
     if name in names():
         return read_ydk(FOLDER / f"{name}.ydk")
     close = difflib.get_close_matches(name, names(), 1)
@@ -50,7 +50,7 @@ def named(name: str) -> Deck:
 
 
 def find_deck(name: str) -> Deck:
-    """A deck by its name, or the one in a file, where files may be named."""
+    """A deck by its name or file name."""
     if name not in names() and os.environ.get(NO_FILES):
         known = ", ".join(names())
         raise LudusError(f'there is no deck "{name[:40]}"; here decks are not read from files: {known}, any or random')
@@ -79,13 +79,13 @@ def parse_ydk(text: str | bytes, name: str = "deck") -> Deck:
 
 
 def check(deck: Deck) -> None:
-    """Refuse a deck that may not be played."""
+    """Raise an error if the deck is not legal."""
     parts = zip(HEADINGS.values(), deck[:3], strict=True)
     check_entries([Entry(part, int(code)) for part, codes in parts for code in codes], deck.name)
 
 
 def ydk_text(deck: Deck) -> str:
-    """What a .ydk file says of a legal deck; `parse_ydk` gives the deck again."""
+    """A legal deck as .ydk text; the inverse of `parse_ydk`."""
     check(deck)
     lines = ["#created by ludus"]
     for heading, codes in zip(HEADINGS, deck[:3], strict=True):
@@ -107,7 +107,7 @@ def random_deck(
 ) -> Deck:
     """A legal deck of 40 cards of a stage, or of a pool of codes: about 22 monsters, 12 spells and 6 traps.
 
-    Where a kind of card runs out, others take its places; the extra deck is up to 15 different cards.
+    If there are too few cards of a kind, others are used; the extra deck has up to 15 different cards.
     """
     if isinstance(seed, int) and seed < 0:
         raise LudusError(f"the seed of a random deck is {seed}; it must be 0 or more")
@@ -128,7 +128,7 @@ def random_deck(
 
 
 def _pile(codes: Sequence[int], kind: str, random: np.random.Generator) -> list[int]:
-    """All copies of the cards of a kind, shuffled; of monsters that need tributes, few lie near the top."""
+    """All copies of the cards of a kind, shuffled; surplus monsters that need tributes come last."""
     known = cards_by_code()
     pile = random.permutation(np.repeat([code for code in codes if kind_of(known[code]) == kind], COPIES)).tolist()
     if kind != MONSTER:
@@ -139,7 +139,7 @@ def _pile(codes: Sequence[int], kind: str, random: np.random.Generator) -> list[
 
 
 def _in_order(codes: Iterable[int]) -> list[int]:
-    """As players lay out a deck: monsters, spells, traps, each by name."""
+    """Sort the cards: monsters, spells, traps, each by name."""
     known, kinds = cards_by_code(), (MONSTER, SPELL, TRAP, EXTRA)
     return sorted(codes, key=lambda code: (kinds.index(kind_of(known[code])), known[code].name, code))
 
@@ -158,7 +158,7 @@ def _plain(text: str | bytes, name: str) -> str:
 
 
 def _entries(text: str, name: str) -> list[Entry]:
-    """The cards with the part and the line they stand in."""
+    """The cards with their part and line."""
     part, seen, entries = "", set(), []
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate((line.strip() for line in lines), start=1):

@@ -1,20 +1,20 @@
-"""Where cards lie: piles, zones and materials, and how a card moves from one to another."""
+"""Locations of cards: piles, zones and materials, and moving cards between them."""
 
 from ludus.games.duel.state import (
-    BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE,
-    HAND_PILE, MOST_CARDS, NEGATED_IN_GRAVE, NOBODY, PROPER,
+    BANISHED_PILE, BATTLE_LOST, BY_DRAW, DECK_PILE, ENABLED, EXTRA_PILE, FIELD_ZONE, FIRST_TOKEN, GRAVE_PILE, HAND_PILE,
+    MOST_CARDS, NEGATED_IN_GRAVE, NOBODY, PROPER,
 )  # fmt: skip
 from ludus.games.duel.tables import CARDS, TRAITS, TRIGGERS
 from ludus.games.duel.tables.words import (
-    BANISHED, BOTTOM, BOTTOM_LEFT, BOTTOM_RIGHT, DECK, DOWN, EXTRA, EXTRA_DECK, FIELD, GRAVE, HAND, LEFT, LINK,
-    MZONE, ON_FIELD, OVERLAY, RIGHT, SZONE, TOKEN, TOP, TOP_LEFT, TOP_RIGHT, UP,
+    BANISHED, BOTTOM, BOTTOM_LEFT, BOTTOM_RIGHT, DECK, DOWN, EXTRA, EXTRA_DECK, FIELD, GRAVE, HAND, LEFT, LINK, MZONE,
+    ON_FIELD, OVERLAY, RIGHT, SZONE, TOKEN, TOP, TOP_LEFT, TOP_RIGHT, UP,
 )  # fmt: skip
-from ludus.words import rule
+from ludus.dsl import rule
 
 
 @rule
 def pile_of(place):
-    """The number of the pile at a place."""
+    """The index of the pile at a place."""
     if place == DECK:
         return DECK_PILE
     if place == HAND:
@@ -28,7 +28,7 @@ def pile_of(place):
 
 @rule
 def new_stamp(state):
-    """A number that no card has had."""
+    """A stamp that was not used before."""
     state.stamps += 1
     return state.stamps
 
@@ -44,8 +44,19 @@ def is_down(state, c):
 
 
 @rule
+def traits_of(state, c):
+    return TRAITS[state.codes[c]]
+
+
+@rule
+def foe_of(state, c):
+    """The other monster of the battle that this one is in, or NOBODY."""
+    return state.attack_target if c == state.attacker else state.attacker
+
+
+@rule
 def lift(state, c):
-    """Take a card from where it lies."""
+    """Remove a card from its location."""
     card = state.cards[c]
     place = card.place
     if place == MZONE:
@@ -71,7 +82,7 @@ def lift(state, c):
 
 @rule
 def lay(state, c, player, place, sequence, position):
-    """Put a lifted card down; on top of its pile, where `sequence` is -1."""
+    """Put a lifted card into a zone, or on top of a pile."""
     card = state.cards[c]
     card.controller = player
     card.place = place
@@ -93,7 +104,7 @@ def lay(state, c, player, place, sequence, position):
 
 @rule
 def forget(state, c):
-    """What was so about a card on the field is not so any more."""
+    """Reset what applies to a card only while it stays on the field."""
     card = state.cards[c]
     card.counters = 0
     card.attack_up = 0
@@ -112,7 +123,7 @@ def forget(state, c):
 
 @rule
 def move(state, c, player, place, sequence, position):
-    """Move a card somewhere else, as another card to whoever remembers it."""
+    """Move a card; effects lose track of it, as its stamp changes."""
     card = state.cards[c]
     card.was_place = card.place
     card.was_sequence = card.sequence
@@ -121,7 +132,7 @@ def move(state, c, player, place, sequence, position):
     if card.place == OVERLAY:
         card.was_controller = state.cards[card.overlaid_on].controller
     was = card.place
-    kept = card.negated if card.negated == NEGATED_IN_GRAVE and place == GRAVE else 0
+    kept = NEGATED_IN_GRAVE if abs(card.negated) == NEGATED_IN_GRAVE and place == GRAVE else 0
     lift(state, c)
     if CARDS[card.code].types & TOKEN and place & ON_FIELD == 0:
         place = 0
@@ -146,7 +157,7 @@ def move(state, c, player, place, sequence, position):
 
 @rule
 def unbind(state, c):
-    """A trap that had called this monster back has no hold on it any more."""
+    """Break the bond between a monster and the trap that revived it."""
     for player in range(2):
         for zone in range(5):
             e = state.spells[player, zone]
@@ -178,7 +189,7 @@ def attach(state, c, below):
 
 @rule
 def side_of(state, c):
-    """Who has the card: of a material, who has the monster above it."""
+    """The controller of a card; for a material, the controller of its monster."""
     card = state.cards[c]
     if card.place == OVERLAY:
         return state.cards[card.overlaid_on].controller
@@ -225,7 +236,7 @@ def is_in(cards, count, c):
 
 @rule
 def name_card(state, c, code):
-    """Say what a card is."""
+    """Set the code of a card."""
     state.cards[c].code = code
     state.codes[c] = code
     state.traits |= TRAITS[code]
@@ -234,7 +245,7 @@ def name_card(state, c, code):
 
 @rule
 def new_token(state, code, owner):
-    """A token that does not lie anywhere yet."""
+    """Create a token that has no location yet."""
     for c in range(FIRST_TOKEN, MOST_CARDS):
         card = state.cards[c]
         if card.place == 0:
@@ -259,7 +270,7 @@ def monsters_of(state, player):
 
 @rule
 def spells_of(state, player):
-    """How many cards lie in a player's spell zones, the field zone among them."""
+    """How many cards are in a player's spell zones, including the field zone."""
     count = 0
     for zone in range(6):
         count += state.spells[player, zone] != NOBODY
@@ -363,7 +374,7 @@ def zones_for(state, c, player):
 
 @rule
 def extra_zones_for(state, types, player, main):
-    """The same for a monster of the extra deck, with these main zones free."""
+    """The same for a monster of the extra deck; `main` are the free main zones."""
     zones = main & linked_zones(state, player) if types & LINK else main
     occupied = state.monsters[player, 5] != NOBODY or state.monsters[player, 6] != NOBODY
     if not occupied:
@@ -375,7 +386,7 @@ def extra_zones_for(state, types, player, main):
 
 @rule
 def can_place_spell(state, c, player):
-    """Whether there is room for a spell or trap of the hand."""
+    """Whether there is a zone for a spell or trap of the hand."""
     if CARDS[state.cards[c].code].types & FIELD:
         return True
     return free_spell_zones(state, player) != 0

@@ -1,1 +1,1 @@
-"""The routes of the studio, a file for each kind of thing; every one says what it does in a line."""
+"""The routes of the studio, one module for each kind of resource."""

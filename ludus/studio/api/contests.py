@@ -1,4 +1,4 @@
-"""Battles between agents, and the jobs that carry them out."""
+"""Battles between agents, and the jobs that run them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ludus.studio.api.answers import in_thread
 
 
 class NewBattle(BaseModel):
-    """Who fights whom in what."""
+    """The game, the agents and the number of games of a battle."""
 
     game: str = Field(max_length=500)
     agents: list[str] = Field(max_length=100)
@@ -22,18 +22,18 @@ class NewBattle(BaseModel):
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["jobs"])
 
-    @router.post("/battles", status_code=202, summary="Let agents fight, everyone against everyone, as a job")
+    @router.post("/battles", status_code=202, summary="Start a round robin between agents as a job")
     async def fight(wish: NewBattle) -> dict[str, str]:
         from ludus.studio import contests
 
         job = await in_thread(contests.fight, studio, wish.game, wish.agents, wish.games)
         return {"job": job.id}
 
-    @router.get("/jobs", summary="The last jobs, oldest first")
+    @router.get("/jobs", summary="The most recent jobs, oldest first")
     async def list_jobs() -> list[dict[str, Any]]:
         return [job.facts() for job in list(studio.jobs.kept.values())]
 
-    @router.get("/jobs/{name}", summary="How far a job is, and its result at the end")
+    @router.get("/jobs/{name}", summary="The progress of a job, and its result at the end")
     async def get_job(name: str) -> dict[str, Any]:
         return studio.jobs.get(name).facts()
 

@@ -1,4 +1,4 @@
-"""What there is: the studio itself, its games, who plays them, and what can be set before training."""
+"""The studio's version, its games, their agents, and the forms with the settings of training runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludus.studio.api.answers import in_thread
 
 
 class Typed(BaseModel):
-    """Settings as somebody typed them."""
+    """Settings as typed into a form."""
 
     algorithm: str | None = Field(None, max_length=100)
     values: dict[str, Any] = Field(default_factory=dict, max_length=300)
@@ -22,23 +22,23 @@ class Typed(BaseModel):
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["games"])
 
-    @router.get("/studio", summary="The version of this studio and which start of it this is")
+    @router.get("/studio", summary="The version of this studio, and an id that is new at each start")
     async def this_studio() -> dict[str, Any]:
         return {"version": studio.version, "boot": studio.boot, "deep": studio.deep, "out": str(studio.out)}
 
-    @router.get("/games", summary="Every game, with its parameters and the algorithms that learn it")
+    @router.get("/games", summary="All games, with their parameters and the algorithms that can learn them")
     async def list_games() -> JSONResponse:
         return JSONResponse(await in_thread(lambda: studio.shelf.games()))
 
-    @router.get("/games/{name}/agents", summary="Who can play a game: built-in agents, search, and runs")
+    @router.get("/games/{name}/agents", summary="The agents that can play a game: built-in agents, search, and runs")
     async def list_agents(name: str) -> list[dict[str, Any]]:
         return [offer._asdict() for offer in await in_thread(lambda: studio.shelf.agents(name))]
 
-    @router.get("/forms/{game}", summary="Every setting of a training run, with its value for this game and algorithm")
+    @router.get("/forms/{game}", summary="All settings of a training run, with their defaults for the game")
     async def form(game: str, algorithm: str | None = None) -> dict[str, Any]:
         return await in_thread(_form, game, algorithm)
 
-    @router.post("/forms/{game}/check", summary="What is wrong with settings, by field, before anything is started")
+    @router.post("/forms/{game}/check", summary="Check settings without starting a run; returns errors by field")
     async def check(game: str, typed: Typed) -> dict[str, dict[str, str]]:
         return {"errors": await in_thread(_errors, game, typed)}
 

@@ -1,4 +1,4 @@
-"""The page itself: files of the package, kept packed in memory, sent once and then only compared."""
+"""Static files of the page, cached in memory with gzip and ETags."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ TYPES |= {".json": "application/json", ".webmanifest": "application/manifest+jso
 
 
 class Stored(NamedTuple):
-    """A file as it is sent."""
+    """A file with its compressed form and headers."""
 
     stamp: tuple[int, int]
     body: bytes
     packed: bytes | None
-    """by gzip, where that is smaller"""
+    """the body compressed with gzip; None for files that are not text"""
     type: str
     tag: str
 
 
 class Files:
-    """The files of a folder by their names: one that is not in the list does not exist."""
+    """The files of a folder by relative path; only listed files are served, never symbolic links."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kept, self.lock = folder, dict[str, Stored](), threading.Lock()
         self.paths = self._listed()
 
     def get(self, name: str) -> Stored | None:
-        """The file of this name, read again where it has changed."""
+        """The file of this name, read again if it has changed; None if there is none."""
         if name not in self.paths or not self.paths[name].is_file():
             self.paths = self._listed()
         path = self.paths.get(name)
@@ -68,7 +68,7 @@ def stored(suffix: str, body: bytes, stamp: tuple[int, int] = (0, 0)) -> Stored:
 
 
 def answer(request: Request, file: Stored) -> Response:
-    """The file, or word that the browser has it already."""
+    """The file, or status 304 if the browser already has it."""
     headers = {"etag": file.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
     if file.tag in known:
@@ -103,7 +103,7 @@ def routes(studio: Studio) -> APIRouter:
         if name not in VENDOR:
             raise unknown("file", name)
         if not vendor.folder.is_dir():
-            raise Refusal("charts need a package more: pip install 'ludus[studio]'", 404)
+            raise Refusal("charts need the uPlot package; install it: pip install 'ludus[studio]'", 404)
         return await _file(request, vendor, name)
 
     return router

@@ -1,4 +1,4 @@
-"""Rooms, where games are watched and played, and the replays that are kept of them."""
+"""Rooms, where games are watched and played, and saved replays."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ludus.types import LudusError
 
 
 class NewRoom(BaseModel):
-    """What is played, and by whom: an agent's name or "person" for each seat."""
+    """The game and its players: an agent's name or "person" for each seat."""
 
     game: str = Field(max_length=500)
     seats: list[str] = Field(default_factory=list, max_length=64)
     seed: int | None = Field(None, ge=0, lt=2**63)
-    cars: int = Field(1, ge=1, le=4096)
+    swarm: int = Field(1, ge=1, le=4096)
 
 
 class Lesson(BaseModel):
-    """Which run is to learn from it."""
+    """The run that learns from a demonstration."""
 
     run: str = Field(max_length=500)
 
@@ -39,57 +39,56 @@ def routes(studio: Studio) -> APIRouter:
 def _rooms(router: APIRouter, studio: Studio) -> None:
     @router.post("/rooms", status_code=201, summary="Open a room for a game")
     async def open_room(wish: NewRoom) -> dict[str, str]:
-        make = lambda: studio.rooms.create(wish.game, wish.seats, seed=wish.seed, cars=wish.cars)  # noqa: E731
+        make = lambda: studio.rooms.create(wish.game, wish.seats, seed=wish.seed, swarm=wish.swarm)  # noqa: E731
         room = await in_thread(make)
         return {"room": room.id}
 
-    @router.get("/rooms/{name}", summary="How a room stands")
+    @router.get("/rooms/{name}", summary="The state of a room")
     async def room_state(name: str) -> dict[str, Any]:
         return await in_thread(lambda: room_of(studio, name).state())
 
-    @router.post("/rooms/{name}/replay", summary="Keep the game of a room as a replay")
+    @router.post("/rooms/{name}/replay", summary="Save the game of a room as a replay")
     async def keep_replay(name: str) -> dict[str, str]:
         from ludus.studio import archive
 
         return {"replay": await in_thread(lambda: archive.keep(studio, room_of(studio, name).replay()))}
 
-    @router.post("/rooms/{name}/demonstration", summary="Let a run learn from the game of a room")
+    @router.post("/rooms/{name}/demonstration", summary="Add the game of a room to the demonstrations of a run")
     async def demonstrate(name: str, wish: Lesson) -> dict[str, str]:
-        return {"demonstration": await in_thread(_shown, studio, name, wish.run)}
+        return {"demonstration": await in_thread(_add_demonstration, studio, name, wish.run)}
 
-    @router.get("/rooms/{name}/picture.png", summary="The picture of a room as it is now")
+    @router.get("/rooms/{name}/picture.png", summary="The current picture of a room")
     async def picture(name: str) -> Response:
         data = await in_thread(_png, studio, name)
         return Response(data, media_type="image/png", headers={"cache-control": "no-store"})
 
 
 def room_of(studio: Studio, name: str) -> Any:
-    """The room of this name; whatever is wrong with the name, there is none."""
+    """The room of this name; raises Refusal with status 404 if there is none."""
     try:
         return studio.rooms.get(name)
     except LudusError as error:
         raise Refusal(str(error), 404) from None
 
 
-def _shown(studio: Studio, name: str, run: str) -> str:
-    from ludus import config
-    from ludus.runs import demonstrations
-    from ludus.runs.folder import SETTINGS
+def _add_demonstration(studio: Studio, name: str, run: str) -> str:
+    from ludus.training import config, demonstrations
+    from ludus.training.folder import SETTINGS
 
     folder = studio.shelf.run(run)
     return demonstrations.show(folder, config.read(folder / SETTINGS), room_of(studio, name).replay()).stem
 
 
 def _png(studio: Studio, name: str) -> bytes:
-    from ludus import pictures
+    from ludus.rendering import images
 
     room, buffer = room_of(studio, name), io.BytesIO()
-    pictures.image(room.shapes(), tuple(room.state()["frame"])).save(buffer, "PNG")
+    images.image(room.shapes(), tuple(room.state()["frame"])).save(buffer, "PNG")
     return buffer.getvalue()
 
 
 def _replays(router: APIRouter, studio: Studio) -> None:
-    @router.get("/replays", summary="Every replay that is kept, the newest first")
+    @router.get("/replays", summary="All saved replays, newest first")
     async def list_replays() -> list[dict[str, Any]]:
         from ludus.studio import archive
 
@@ -102,7 +101,7 @@ def _replays(router: APIRouter, studio: Studio) -> None:
         return await in_thread(archive.details, studio.out, name)
 
     @router.get(
-        "/replays/{name}/frames", summary="All pictures of a replay as frames of the socket, each with its length"
+        "/replays/{name}/frames", summary="All pictures of a replay in the socket's frame format, each with its length"
     )
     async def replay_frames(name: str) -> Response:
         from ludus.studio import archive
@@ -110,7 +109,7 @@ def _replays(router: APIRouter, studio: Studio) -> None:
         data = await in_thread(archive.frames, studio.out, name)
         return Response(data, media_type="application/octet-stream", headers={"cache-control": "no-cache"})
 
-    @router.delete("/replays/{name}", summary="Delete a replay for good")
+    @router.delete("/replays/{name}", summary="Delete a replay permanently")
     async def delete_replay(name: str) -> dict[str, str]:
         from ludus.studio import archive
 

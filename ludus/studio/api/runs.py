@@ -1,4 +1,4 @@
-"""Training runs: begin them, watch them, steer them, keep what they learned."""
+"""Training runs: start, follow, control, export and delete them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IMMUTABLE = {"cache-control": "private, max-age=86400"}
 
 
 class NewRun(BaseModel):
-    """What to train, and how."""
+    """The game, algorithm and settings of a new run."""
 
     game: str = Field(max_length=500)
     algorithm: str | None = Field(None, max_length=100)
@@ -27,20 +27,20 @@ class NewRun(BaseModel):
 
 
 class Longer(BaseModel):
-    """How long a run goes on."""
+    """The new total number of steps of a continued run."""
 
     steps: int | None = Field(None, ge=1, le=2**53)
 
 
 class Notes(BaseModel):
-    """What a run is called, and how it is marked."""
+    """The title and tags of a run."""
 
     title: str | None = Field(None, max_length=200)
     tags: list[str] | None = Field(None, max_length=20)
 
 
 class Trial(BaseModel):
-    """How an agent is put to the test."""
+    """Settings of an evaluation: number of games, opponent and checkpoint."""
 
     games: int = Field(100, ge=1, le=1_000_000)
     against: str = Field("random", max_length=200)
@@ -49,15 +49,15 @@ class Trial(BaseModel):
 
 def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["runs"])
-    _reading(router, studio)
-    _measured(router, studio)
-    _steering(router, studio)
-    _keeping(router, studio)
+    _queries(router, studio)
+    _metrics(router, studio)
+    _commands(router, studio)
+    _storage(router, studio)
     return router
 
 
-def _reading(router: APIRouter, studio: Studio) -> None:
-    @router.get("/runs", summary="Every run and how it stands")
+def _queries(router: APIRouter, studio: Studio) -> None:
+    @router.get("/runs", summary="All runs with their status")
     async def list_runs() -> list[dict[str, Any]]:
         return await in_thread(lambda: studio.runs_feed.summaries())
 
@@ -69,7 +69,7 @@ def _reading(router: APIRouter, studio: Studio) -> None:
 
     @router.get("/runs/{name}/log", summary="The last lines that the trainer of a run printed")
     async def log(name: str, lines: int = Query(200, ge=1, le=5000)) -> dict[str, list[str]]:
-        from ludus.runs import control
+        from ludus.training import control
 
         folder = await in_thread(lambda: studio.shelf.run(name))
         text = await in_thread(control.tail, folder / control.LOG, 2**20)
@@ -82,33 +82,35 @@ def _reading(router: APIRouter, studio: Studio) -> None:
         picture = await in_thread(details.thumbnail, studio, name, step)
         return Response(picture, media_type="image/webp", headers=IMMUTABLE)
 
-    @router.get("/compare", summary="Several runs beside each other, with the settings in which they differ")
+    @router.get("/compare", summary="Several runs side by side, with the settings in which they differ")
     async def compare(runs: list[str] = Query(min_length=1, max_length=50)) -> dict[str, Any]:  # noqa: B008
         from ludus.studio import details
 
         return await in_thread(details.compared, studio, runs)
 
 
-def _measured(router: APIRouter, studio: Studio) -> None:
-    @router.get("/runs/{name}/metrics", summary="The metrics of a run as columns, thinned without losing peaks")
+def _metrics(router: APIRouter, studio: Studio) -> None:
+    @router.get("/runs/{name}/metrics", summary="The metrics of a run as columns, downsampled but with all peaks")
     async def metrics(name: str, points: int = Query(2000, ge=10, le=100_000)) -> dict[str, Any]:
         from ludus.studio import metrics
 
         folder = await in_thread(lambda: studio.shelf.run(name))
         return await in_thread(metrics.drawn, folder, points)
 
-    @router.get("/runs/{name}/metrics.csv", summary="All metrics of a run as a table", response_class=StreamingResponse)
+    @router.get(
+        "/runs/{name}/metrics.csv", summary="All metrics of a run as a CSV table", response_class=StreamingResponse
+    )
     async def metrics_csv(name: str) -> StreamingResponse:
         from ludus.studio import metrics
 
         folder = await in_thread(lambda: studio.shelf.run(name))
-        await in_thread(metrics.columns_of, folder)  # what is wrong with the file is told before the first line
+        await in_thread(metrics.columns_of, folder)  # raises for an invalid file before the response starts
         headers = {"content-disposition": f'attachment; filename="{folder.name}.csv"'}
         return StreamingResponse(metrics.as_csv(folder), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _steering(router: APIRouter, studio: Studio) -> None:
-    @router.post("/runs", status_code=201, summary="Begin a training run in a process of its own")
+def _commands(router: APIRouter, studio: Studio) -> None:
+    @router.post("/runs", status_code=201, summary="Start a training run in a process of its own")
     async def begin(wish: NewRun) -> dict[str, str]:
         from ludus.studio import forms
 
@@ -116,37 +118,41 @@ def _steering(router: APIRouter, studio: Studio) -> None:
         folder = await in_thread(lambda: studio.trainers.begin(run))
         return {"run": folder.name}
 
-    def steered(word: str, summary: str, act: Callable[[Studio, str], None]) -> None:
-        async def steer(name: str) -> dict[str, Any]:
+    def command(word: str, summary: str, act: Callable[[Studio, str], None]) -> None:
+        async def execute(name: str) -> dict[str, Any]:
             await in_thread(act, studio, name)
             return await in_thread(lambda: studio.runs_feed.summary(name))
 
-        router.add_api_route(f"/runs/{{name}}/{word}", steer, methods=["POST"], summary=summary, name=word)
+        router.add_api_route(f"/runs/{{name}}/{word}", execute, methods=["POST"], summary=summary, name=word)
 
-    steered("pause", "Let a run pause after the update it is making", _telling("pause"))
-    steered("step", "Let a paused run make one update", _telling("step"))
-    steered("save", "Let a run save a checkpoint now", _telling("save"))
-    steered("resume", "Let a paused run go on, or start the trainer of a stopped one again", _resume)
-    steered("stop", "Let a run save and end", lambda studio, name: studio.trainers.stop(studio.shelf.run(name)))
+    command("pause", "Pause a run after the current update", _trainer_command("pause"))
+    command("step", "Make one update of a paused run", _trainer_command("step"))
+    command("save", "Save a checkpoint of a run now", _trainer_command("save"))
+    command("resume", "Continue a paused run, or restart the trainer of a stopped one", _resume)
+    command(
+        "stop",
+        "Stop a run after it has saved a checkpoint",
+        lambda studio, name: studio.trainers.stop(studio.shelf.run(name)),
+    )
 
-    @router.post("/runs/{name}/continue", summary="Go on with a run that was stopped, has failed or is finished")
+    @router.post("/runs/{name}/continue", summary="Continue a run that was stopped, has failed or is finished")
     async def go_on(name: str, longer: Longer | None = None) -> dict[str, Any]:
         await in_thread(_continue, studio, name, longer.steps if longer else None)
         return await in_thread(lambda: studio.runs_feed.summary(name))
 
-    @router.post("/runs/{name}/evaluate", status_code=202, summary="Let the agent of a run play in earnest, as a job")
+    @router.post("/runs/{name}/evaluate", status_code=202, summary="Evaluate the agent of a run as a job")
     async def evaluate(name: str, trial: Trial) -> dict[str, str]:
         from ludus.studio import contests
 
         return {"job": (await in_thread(contests.evaluate, studio, name, trial)).id}
 
 
-def _telling(word: Literal["pause", "step", "save"]) -> Callable[[Studio, str], None]:
+def _trainer_command(word: Literal["pause", "step", "save"]) -> Callable[[Studio, str], None]:
     return lambda studio, name: studio.trainers.tell(studio.shelf.run(name), word)
 
 
 def _resume(studio: Studio, name: str) -> None:
-    from ludus.runs import control
+    from ludus.training import control
 
     folder = studio.shelf.run(name)
     if control.state_of(folder).status in ("training", "paused"):
@@ -163,7 +169,7 @@ def _continue(studio: Studio, name: str, steps: int | None) -> None:
     studio.trainers.start(folder, trainers.continued(folder, steps))
 
 
-def _keeping(router: APIRouter, studio: Studio) -> None:
+def _storage(router: APIRouter, studio: Studio) -> None:
     @router.patch("/runs/{name}", summary="Give a run a title and tags")
     async def note(name: str, notes: Notes) -> dict[str, Any]:
         from ludus.studio import details
@@ -171,16 +177,16 @@ def _keeping(router: APIRouter, studio: Studio) -> None:
         await in_thread(details.note, studio, name, notes.title, notes.tags)
         return await in_thread(lambda: studio.runs_feed.summary(name))
 
-    @router.delete("/runs/{name}", summary="Delete a run for good; confirm repeats its name")
+    @router.delete("/runs/{name}", summary="Delete a run permanently; confirm must repeat its name")
     async def delete(name: str, confirm: str = "") -> dict[str, str]:
         folder = await in_thread(lambda: studio.shelf.run(name))
         if confirm != name:
-            raise Refusal(f'to delete "{name}" with all that it learned, confirm its name', 409, "confirm")
+            raise Refusal(f'confirm must repeat the name of the run, "{name}"', 409, "confirm")
         await in_thread(lambda: studio.trainers.remove(folder))
         await in_thread(lambda: studio.shelf.forget(name))
         return {"deleted": name}
 
-    @router.get("/runs/{name}/export", summary="A checkpoint's agent as a zip that another studio can import")
+    @router.get("/runs/{name}/export", summary="The agent of a checkpoint as a zip that another studio can import")
     async def export(name: str, checkpoint: str = Query("newest", max_length=20)) -> Response:
         from ludus.studio import bundles
 
@@ -188,7 +194,7 @@ def _keeping(router: APIRouter, studio: Studio) -> None:
         headers = {"content-disposition": f'attachment; filename="{title}.zip"'}
         return Response(data, media_type="application/zip", headers=headers)
 
-    @router.post("/agents", status_code=201, summary="Import an agent: the zip that export gives, as the body")
+    @router.post("/agents", status_code=201, summary="Import an agent; the body is a zip made by export")
     async def bring(request: Request) -> dict[str, str]:
         from ludus.studio import bundles
 
@@ -197,7 +203,7 @@ def _keeping(router: APIRouter, studio: Studio) -> None:
 
 
 async def limited(more: Callable[[], Awaitable[bytes]], most: int) -> bytes:
-    """A body of at most so many bytes that comes within two minutes."""
+    """Read a body of at most `most` bytes within two minutes; raises Refusal otherwise."""
     parts, size = list[bytes](), 0
     try:
         async with asyncio.timeout(120):
@@ -205,7 +211,7 @@ async def limited(more: Callable[[], Awaitable[bytes]], most: int) -> bytes:
                 parts.append(await more())
                 size += len(parts[-1])
                 if size > most:
-                    raise Refusal(f"an agent has at most {most // 2**20} MB", 413)
+                    raise Refusal(f"the body is larger than {most // 2**20} MB, the limit for an agent", 413)
     except StopAsyncIteration:
         return b"".join(parts)
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""Rooms: where games are watched and played. One kind of room serves all games, agents and people."""
+"""Rooms, where games are watched and played. One kind of room serves all games, agents and people."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ludus.studio.rooms import keeping
+from ludus.studio.rooms import persistence
+from ludus.studio.rooms.audience import Listener
 from ludus.studio.rooms.players import Shelf
-from ludus.studio.rooms.room import Listener, Room
+from ludus.studio.rooms.room import Room
 from ludus.studio.rooms.table import Table
 from ludus.types import LudusError
 
@@ -22,7 +23,7 @@ NUMBERS = 2**16
 
 
 class Rooms:
-    """All rooms of one studio: those that are open, and those that can be found again on disk."""
+    """All rooms of one studio: those that are open, and those saved on disk."""
 
     def __init__(self, out: Path, shelf: Shelf) -> None:
         self.folder, self.shelf = out / ".studio" / "rooms", shelf
@@ -30,44 +31,44 @@ class Rooms:
         self._lock = threading.Lock()
         self._numbers = itertools.count()
 
-    def create(self, game: str, seats: Sequence[str], seed: int | None = None, cars: int = 1) -> Room:
-        """A new room; its game opens in its own thread, as compiling may take a while."""
-        table = Table(game, seats, secrets.randbelow(2**31) if seed is None else seed, cars, self.shelf)
+    def create(self, game: str, seats: Sequence[str], seed: int | None = None, swarm: int = 1) -> Room:
+        """A new room; its game is opened in the room's thread, as compiling may take a while."""
+        table = Table(game, seats, secrets.randbelow(2**31) if seed is None else seed, swarm, self.shelf)
         identity = "".join(secrets.choice(string.ascii_lowercase) for _ in range(LETTERS_OF_A_NAME))
         if self.folder.is_dir():
-            keeping.prune(self.folder)
-        # At once: the room may have to go, or the studio may be closed, before its game is open.
-        blank = keeping.Kept(table.asked, list(table.seats), table.seed, table.cars, [], [], [], 0, [])
-        with suppress(LudusError, OSError):  # on a full disk one can still play; the room's own tries tell of it
-            keeping.write(keeping.path_of(self.folder, identity), blank)
+            persistence.prune(self.folder)
+        # Saved at once: the room or the studio may be closed before its game is open.
+        blank = persistence.SavedRoom(table.asked, list(table.seats), table.seed, table.swarm, [], [], [], 0, [])
+        with suppress(LudusError, OSError):  # on a full disk one can still play; the room logs it
+            persistence.write(persistence.path_of(self.folder, identity), blank)
         return self._enter(identity, table, None)
 
     def get(self, identity: str) -> Room:
-        """The room of this name, also if another server opened it; it may take a moment, so not in an event loop."""
+        """The room of this name, restored from its file if need be; this may block, so not in an event loop."""
         if identity in self._open:
             return self._open[identity]
-        kept = keeping.read(keeping.path_of(self.folder, identity))
-        return self._enter(identity, Table(kept.game, kept.seats, kept.seed, kept.cars, self.shelf), kept)
+        saved = persistence.read(persistence.path_of(self.folder, identity))
+        return self._enter(identity, Table(saved.game, saved.seats, saved.seed, saved.swarm, self.shelf), saved)
 
-    def _enter(self, identity: str, table: Table, kept: keeping.Kept | None) -> Room:
-        """The new room, or the one of this name that somebody else has just opened."""
+    def _enter(self, identity: str, table: Table, saved: persistence.SavedRoom | None) -> Room:
+        """The new room, or the one of this name that another thread has just opened."""
         with self._lock:
             if identity not in self._open:
                 self._make_place()
-                path = keeping.path_of(self.folder, identity)
-                self._open[identity] = Room(identity, self._number(), table, path, kept)
+                path = persistence.path_of(self.folder, identity)
+                self._open[identity] = Room(identity, self._number(), table, path, saved)
                 self._open[identity].start()
             return self._open[identity]
 
     def _make_place(self) -> None:
-        """The room that nobody has watched for longest goes, if there are too many."""
+        """If there are too many rooms, close the one that has been unwatched for longest."""
         while len(self._open) >= MOST_ROOMS:
             unwatched = [room for room in self._open.values() if not room.watched]
             if not unwatched:
                 raise LudusError(f"there are {MOST_ROOMS} rooms and all are watched; leave one of them first")
-            oldest = min(unwatched, key=lambda room: room.unwatched_since)
+            oldest = min(unwatched, key=lambda room: room.audience.unwatched_since)
             del self._open[oldest.id]
-            # Not here: it may be deep in thought, and everybody else would wait for it.
+            # In another thread, because its agent may think for long and all others would wait.
             threading.Thread(target=oldest.close, name=f"close-{oldest.id}", daemon=True).start()
 
     def _number(self) -> int:
@@ -76,7 +77,7 @@ class Rooms:
         return next(number for one in self._numbers if (number := one % NUMBERS) not in taken)
 
     def close(self) -> None:
-        """End all rooms; what was played in them stays on disk."""
+        """Close all rooms; their files stay."""
         with self._lock:
             rooms = list(self._open.values())
             self._open.clear()

@@ -1,68 +1,106 @@
-"""What a page may ask of a room: each command with the fields it has, checked before it reaches the room's thread."""
+"""The effect of each command on a room, in the room's thread."""
 
 from __future__ import annotations
 
-import math
+import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ludus.types import LudusError
 
-SLOWEST, FASTEST = 0.05, 16.0
-MOST_NUMBERS, MOST_SEATS = 64, 64
-Check = Callable[[Any], bool]
+if TYPE_CHECKING:
+    from ludus.studio.rooms.audience import Listener
+    from ludus.studio.rooms.runner import Runner
 
 
-def whole(low: int, high: int) -> Check:
-    return lambda value: type(value) is int and low <= value < high
+def act(runner: Runner, who: Listener | None, action: int, move: int) -> None:
+    """Play a person's move, if it was chosen in the present position."""
+    table = runner.table
+    if table.continuous:
+        raise LudusError("this game is controlled continuously, not move by move; take control instead")
+    if move != table.moves:
+        raise LudusError(f"that move was chosen at move {move}, but the game is at move {table.moves}; choose again")
+    if table.pick(action):
+        runner.schedule.reply()
+        runner.play(table.decide())
+    else:
+        runner.settle(urgent=True)
 
 
-def number(low: float, high: float) -> Check:
-    return lambda value: type(value) in (int, float) and low <= value <= high
+def undo(runner: Runner, who: Listener | None) -> None:
+    """Take back the last move of a person, and the result if it ended the game."""
+    over = runner.table.over
+    runner.table.undo()
+    if over:
+        runner.scores.take_back()
+    runner.settle(urgent=True)
 
 
-def _switch(value: Any) -> bool:
-    return isinstance(value, bool)
+def hint(runner: Runner, who: Listener | None) -> None:
+    """Ask the strongest agent of the game for a move."""
+    deliberation = runner.deliberation
+    deliberation.busy = True
+    runner.send_state(urgent=True)
+    try:
+        deliberation.give_hint()
+    finally:
+        deliberation.busy = False
+        runner.send_state(urgent=True)
 
 
-def _names(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= MOST_SEATS and all(isinstance(name, str) for name in value)
+def again(runner: Runner, who: Listener | None, seed: int | None = None) -> None:
+    """Open a new game, with another layout if the room chooses the layout."""
+    runner.table.open(secrets.randbelow(2**31) if seed is None else seed)
+    if runner.table.layout:
+        runner.stage.new_layout()
+    runner.deliberation.slow = True
+    runner.begin()
 
 
-def _numbers(value: Any) -> bool:
-    fine = isinstance(value, list) and 0 < len(value) <= MOST_NUMBERS
-    return fine and all(type(one) in (int, float) and math.isfinite(one) for one in value)
+def change(runner: Runner, who: Listener | None, **settings: Any) -> None:
+    """Change players, the size of the swarm, the pace or the view."""
+    if "seats" in settings:
+        runner.table.set_seats(settings["seats"])
+        runner.takeover.reset()
+    if "swarm" in settings:
+        runner.table.set_swarm(settings["swarm"])
+    for name in {"speed", "paused", "ghost", "imagine"} & set(settings):
+        setattr(runner.settings, name, settings[name])
+    runner.schedule.restart()
+    if {"seats", "swarm"} & set(settings):
+        runner.deliberation.slow = True
+        runner.settle(urgent=True)
+    else:
+        runner.refresh()
 
 
-FIELDS: dict[str, dict[str, tuple[bool, Check, str]]] = {
-    "act": {
-        "action": (True, whole(0, 2**31), "the number of a move"),
-        "move": (True, whole(0, 2**31), "how many moves there were when it was chosen"),
-    },
-    "undo": {}, "hint": {}, "tick": {},
-    "again": {"seed": (False, whole(0, 2**63), "a whole number from 0 to 2^63 - 1")},
-    "set": {
-        "speed": (False, number(SLOWEST, FASTEST), f"a number from {SLOWEST} to {FASTEST:g}"),
-        "paused": (False, _switch, "true or false"), "ghost": (False, _switch, "true or false"),
-        "imagine": (False, _switch, "true or false"), "cars": (False, whole(1, 2**31), "a whole number from 1"),
-        "seats": (False, _names, "the names of the players in a list"),
-    },
-    "wheel": {"hands": (True, lambda value: value in ("person", "agent"), "person or agent")},
-    "steer": {"action": (True, _numbers, "numbers in a list")},
+def tick(runner: Runner, who: Listener | None) -> None:
+    """One step of a paused room."""
+    if not runner.settings.paused:
+        raise LudusError("single steps need a paused room; pause it first")
+    if runner.table.waiting_for() is not None:
+        raise LudusError("it is a person's turn; choose a move")
+    if runner.table.over:
+        runner.open_next()
+    elif runner.table.continuous:
+        runner.advance()
+    else:
+        runner.play(runner.plan())
+    runner.send_state(urgent=True)
+
+
+def control(runner: Runner, who: Listener | None, hands: str) -> None:
+    """Take control of a continuous game, or give it back; the agent also gets it back when the listener leaves."""
+    runner.takeover.give(hands, who)
+    runner.send_state(urgent=True)
+
+
+def set_input(runner: Runner, who: Listener | None, action: list[float]) -> None:
+    """The action of the person in control from the next step on."""
+    runner.takeover.set(action)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "act": act, "undo": undo, "hint": hint, "again": again, "set": change, "tick": tick, "control": control,
+    "input": set_input,
 }  # fmt: skip
-"""of each command: its fields, whether they are needed, what they must be, and how to say it"""
-
-
-def checked(message: dict[str, Any]) -> dict[str, Any]:
-    """A command as it was sent, without the name of the room; a sentence for one that no room understands."""
-    do = message.get("do")
-    if not isinstance(do, str) or do not in FIELDS:
-        raise LudusError(f"a room does not understand {do!r:.40}; it knows {', '.join(FIELDS)}")
-    fields, given = FIELDS[do], {name: value for name, value in message.items() if name not in ("do", "room")}
-    for name in given:
-        if name not in fields:
-            raise LudusError(f'"{do}" has no field "{name[:40]}"; it has {", ".join(fields) or "none"}')
-    for name, (needed, check, words) in fields.items():
-        if (needed and name not in given) or (name in given and not check(given[name])):
-            raise LudusError(f'"{name}" of "{do}" should be {words}, not {given.get(name)!r:.60}')
-    return {"do": do, **given}

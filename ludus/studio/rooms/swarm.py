@@ -1,4 +1,4 @@
-"""Many cars on one road: the other rows of a pool, and the ghost of the last lap, drawn by the game's `token`."""
+"""Many games in one picture: the other rows of a pool, drawn by the game's `token` or blended as pixels."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from ludus.dsl.cache import telling_first_time
+from ludus.dsl.draw import new_canvas
+from ludus.dsl.rows import compiling, new_rows
 from ludus.pool import binding
 from ludus.types import Array
-from ludus.words.cache import telling_first_time
-from ludus.words.draw import new_canvas
-from ludus.words.rows import compiling, new_rows
 
 KERNEL = pathlib.Path(__file__).with_name("swarm_kernel.py")
 SWARM_COLOR, GHOST_COLOR = 0x9DB2CE, 0xC9CED6
-LONGEST_LAP = 5000
-"""steps of a lap that is remembered"""
+MIDDLE_GREY, OPACITY = 128, 0.4
 
 
 @functools.cache
 def bound(rules: ModuleType) -> Any:
-    """The loop with a game's `token` in it, compiled or loaded from the cache."""
+    """The kernel with a game's `token` in it, compiled or loaded from the cache."""
     name = rules.__name__.rpartition(".")[2]
     with binding._lock:  # the folder of the compile cache is a setting of the whole process
         kernel = binding.instantiate(KERNEL, f"ludus_tokens_{name}", rules=rules)
@@ -41,29 +40,13 @@ def tokens(rules: ModuleType, states: Array, color: int) -> Array:
     return shapes
 
 
-class Ghost:
-    """The states of the last full lap of row 0, to be raced against."""
+def blended(pictures: list[Array]) -> Array:
+    """Pictures [H, W, 3] of games that draw pixels as one: the first, and faintly what differs in the others.
 
-    def __init__(self) -> None:
-        self.lap: list[Array] = []
-        """the lap that is being driven"""
-        self.last: list[Array] = []
-        self.laps = 0
-
-    def notice(self, state: Array) -> None:
-        """The state [1] of row 0 after a step."""
-        laps = int(state["laps"][0])
-        if laps < self.laps:
-            self.begin()
-        elif laps > self.laps:
-            self.last, self.lap, self.laps = self.lap, [], laps
-        if len(self.lap) < LONGEST_LAP:
-            self.lap.append(state.copy())
-
-    def begin(self) -> None:
-        """A new game: what was driven since the last line was no lap."""
-        self.lap, self.laps = [], 0
-
-    def state(self) -> Array | None:
-        """[1] where the ghost is at this time since the start of the lap; None before the first lap."""
-        return self.last[min(len(self.lap), len(self.last) - 1)] if self.last else None
+    On a bright background what is darker than it counts, on a dark one what is brighter.
+    """
+    background = np.median(pictures[0])
+    combine = np.minimum if background > MIDDLE_GREY else np.maximum
+    others: Array = combine.reduce(pictures[1:])
+    faint = background + OPACITY * (others - background)
+    return combine(pictures[0], faint).astype(np.uint8)

@@ -1,15 +1,15 @@
-"""The loop that draws tokens. `swarm` gives every game its own copy of this module with `rules` already bound."""
+"""The loop that draws tokens. Every game gets its own copy of this module, with `rules` bound before it runs."""
 
 # ruff: noqa: F821  (`rules` is put into the module's namespace before it runs)
 # mypy: ignore-errors
-from ludus.words import kernel
+from ludus.dsl import kernel
 
 token = rules.token
 
 
 @kernel
 def draw_tokens(states, colors, canvas):
-    """What moves in each of the games, one after the other."""
+    """Draw the token of every state, one after the other."""
     canvas[0].count = 0
     canvas[0].dropped = 0
     for i in range(len(states)):

@@ -1,7 +1,7 @@
-"""A table: one game in row 0 of a pool, those who play it, and all that was played since it opened.
+"""A table: one game in row 0 of a pool, its players, and everything played since it opened.
 
-Nothing here knows of clocks or browsers. What was played is a seed and a list of actions, so taking a move back,
-finding a room again after a restart and keeping a replay are the same thing: play the actions again.
+Nothing here knows of clocks or browsers. A game is a seed and a list of actions, so undo, restoring a room after a
+restart and saving a replay are the same operation: play the actions again.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus import agents, games, replays, show
-from ludus.bridges import AnyPool, overheard
-from ludus.evaluate.playing import any_legal
+from ludus import agents, games
+from ludus.bridges import AnyPool
+from ludus.dsl import PLAYING
+from ludus.evaluation import replays, show
+from ludus.evaluation.play import any_legal
 from ludus.pool import Pool
-from ludus.studio import warming
+from ludus.studio import foreign, warmup
 from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser
 from ludus.types import Array, Continuous, Decision, LudusError
-from ludus.words import PLAYING
 
-MOST_STEPS, MOST_CARS, MOST_SEED = 20_000, 64, 2**63
-WANDER, DRIFT = 0.35, 0.92
-"""how far the other cars of a swarm stray from what the agent says, and how slowly that changes; without it all of
-them would be in one place"""
+MOST_STEPS, MOST_ROWS, MOST_SEED = 20_000, 64, 2**63
+NOISE_SCALE, NOISE_DECAY = 0.35, 0.92
+"""standard deviation, in halves of the action's range, and decay of the noise on the actions of the other rows of a
+swarm; without it all rows would be in the same state"""
+RANDOM = "random"
+"""the value of a layout parameter that stands for another layout in each game"""
 
 
 class Decided(NamedTuple):
-    """What is about to be played in all rows, and what the agent of each seat thought of row 0."""
+    """The actions of all rows, and the decision of each seat's agent."""
 
     actions: Array
     decisions: dict[int, Decision]
@@ -38,16 +41,16 @@ class Decided(NamedTuple):
 class Table:
     """The seats, the pool and the record of the game in row 0."""
 
-    def __init__(self, asked: str, seats: Sequence[str], seed: int, cars: int, shelf: Shelf) -> None:
-        self.asked, self.shelf, self.cars = asked, shelf, cars
+    def __init__(self, asked: str, seats: Sequence[str], seed: int, swarm: int, shelf: Shelf) -> None:
+        self.asked, self.shelf, self.swarm = asked, shelf, swarm
         self.game = describe(asked)
         self.spec = self.game.spec
         self.continuous = isinstance(self.spec.actions, Continuous)
         self.together = self.spec.turns == "simultaneous"
-        self.drawn_track = self.game.settings.get("track") == "random"
-        """the game would draw a track for each row: the table fixes one, so that all drive on the same"""
+        self.layout = random_layout(self.game)
+        """the parameter that draws a random layout per row; the table sets it, so that all rows share one layout"""
         self.seats, self.found = check_seats(self.spec.seats, seats), dict[str, tuple[Any, Any]]()
-        check_cars(self.game, cars)
+        check_swarm(self.game, swarm)
         self.seed = check_seed(seed)
         self._clear()
         self.pool: AnyPool
@@ -57,28 +60,39 @@ class Table:
             self.found[name] = shelf.agent(name, asked)
 
     def _clear(self) -> None:
-        """Nothing has been played yet."""
+        """Forget everything played."""
         self.actions: list[Any] = []
         self.names: list[str] = []
         self.persons: list[int] = []
-        """the moves before which a person decided"""
+        """the numbers of the moves that a person chose"""
         self.history: list[float | None] = []
         self.picks: dict[int, int] = {}
-        """what persons have chosen where all act at once"""
+        """choices of persons so far, in games in which all seats act at once"""
         self.last: dict[str, Any] | None = None
         self.moves, self.returns = 0, np.zeros(self.spec.seats)
 
     def agent_names(self) -> list[str]:
-        """The agents that play; in a continuous game there is one also where a person sits, to hand the wheel to."""
+        """The agents at the table. In a continuous game a person's seat has one too, to which control is given back."""
         return [self.agent_name(seat) for seat in range(len(self.seats)) if self.agent_name(seat)]
 
     def agent_name(self, seat: int) -> str:
         if self.seats[seat] != PERSON:
             return self.seats[seat]
-        return best_driver(self.game.name) if self.continuous else ""
+        return best_agent(self.game.name) if self.continuous else ""
+
+    def person_seats(self) -> list[int]:
+        """The seats of persons."""
+        return [seat for seat, name in enumerate(self.seats) if name == PERSON]
+
+    @property
+    def observation(self) -> np.dtype[Any]:
+        """The record that a seat sees."""
+        is_foreign = isinstance(self.game, foreign.ForeignGame)
+        found: np.dtype[Any] = self.game.observation if is_foreign else self.game.rules.OBSERVATION
+        return found
 
     def open(self, seed: int | None = None) -> None:
-        """A new game from a seed, with another track if the table chose it."""
+        """A new game from a seed, with another layout if the table chooses it."""
         self.seed = self.seed if seed is None else check_seed(seed)
         self._open_pool()
         self._clear()
@@ -87,14 +101,14 @@ class Table:
     def _open_pool(self) -> None:
         if hasattr(self, "pool"):
             self.pool.close()
-        if ":" in self.asked:
-            self.pool = show.open_drawable(self.asked, self.seed)
+        if foreign.is_foreign(self.asked):
+            self.pool = show.open_drawable(self.asked, self.seed, self.swarm)
         else:
-            chosen = {"track": self.seed % 2**31} if self.drawn_track else {}
+            chosen = {self.layout: self.seed % 2**31} if self.layout else {}
             self.game = games.load(self.asked, **chosen)
-            warming.prepare(self.game)
-            self.pool = Pool(self.game, self.cars, [self.seed] * self.cars, threads=1)
-        self._stray = self._no_stray()
+            warmup.prepare(self.game)
+            self.pool = Pool(self.game, self.swarm, [self.seed] * self.swarm, threads=1)
+        self._noise = self._no_noise()
         self._dice = np.random.default_rng(self.seed)
 
     def _seat_players(self) -> None:
@@ -105,10 +119,10 @@ class Table:
     def _player(self, name: str, place: int) -> Player:
         if name not in self.found:
             self.found[name] = self.shelf.agent(name, self.asked)
-        return Player(name, *self.found[name], self.pool, self.seed * 31 + place)
+        return Player(name, *self.found[name], self.pool, (self.seed * 31 + place) % 2**64)
 
     def open_next(self) -> None:
-        """The next game in row 0, on the same track; the games of other rows go on."""
+        """Open the next game in row 0, on the same layout; the games of other rows continue."""
         self.seed = (self.seed + 1) % MOST_SEED
         self._reset()
 
@@ -119,23 +133,25 @@ class Table:
 
     def _notice(self) -> None:
         for player in (*self.players.values(), *([self.adviser] if self.adviser else [])):
-            player.unseen |= self.pool.step.first
+            player.notice(self.pool.step)
 
-    def set_cars(self, cars: int) -> None:
-        """So many rows; the game in row 0 goes on where it is."""
-        check_cars(self.game, cars)
-        old, self.cars = self.pool, cars
-        assert isinstance(old, Pool)
-        new = Pool(old.game, cars, [self.seed] * cars, threads=1)
+    def set_swarm(self, rows: int) -> None:
+        """Change the number of rows. The game in row 0 continues; a game of another library starts again."""
+        check_swarm(self.game, rows)
+        old, self.swarm = self.pool.compiled, rows
+        if old is None:
+            self.open()
+            return
+        new = Pool(old.game, rows, [self.seed] * rows, threads=1)
         states = new.states.copy()
         states[0] = old.states[0]
         new.put(states)
-        self.pool, self._stray = new, self._no_stray()
+        self.pool, self._noise = new, self._no_noise()
         old.close()
         self._seat_players()
 
     def set_seats(self, seats: Sequence[str]) -> None:
-        """Others play on from here."""
+        """Change the players; the game continues from the present position."""
         before, self.seats = self.seats, check_seats(self.spec.seats, seats)
         try:
             self._seat_players()
@@ -145,11 +161,11 @@ class Table:
         self.picks = {}
 
     def renew(self, name: str) -> None:
-        """The agent of this name was replaced by a newer one: what it remembers of the games stays."""
+        """Replace the agent of this name by its newer version, which keeps the memory of the games."""
         agent, params = self.found[name] = self.shelf.agent(name, self.asked)
         for seat, old in self.players.items():
             if old.name == name:
-                new = Player(name, agent, params, self.pool, self.seed * 31 + seat)
+                new = Player(name, agent, params, self.pool, (self.seed * 31 + seat) % 2**64)
                 if type(new.agent) is type(old.agent) and new.agent == old.agent:
                     new.memory, new.unseen = old.memory, old.unseen
                 self.players[seat] = new
@@ -165,19 +181,19 @@ class Table:
         return list(range(self.spec.seats)) if self.together else [int(self.pool.step.seat[0])]
 
     def waiting_for(self) -> int | None:
-        """The person who is to choose; persons in a continuous game are never waited for."""
+        """The seat of the person who is to choose; None in continuous games, which do not wait."""
         due = [seat for seat in self.acting() if self.seats[seat] == PERSON and seat not in self.picks]
         return due[0] if due and not self.continuous else None
 
     def row_of(self, seat: int) -> int:
-        """Where the step shows row 0 to a seat."""
+        """The row of the step in which a seat sees the game of row 0."""
         return seat if self.together else 0
 
     def pick(self, action: int) -> bool:
-        """A person's choice; True if now everybody who had to has chosen."""
+        """A person's choice; True if no other person is left to choose."""
         seat = self.waiting_for()
         if seat is None:
-            raise LudusError("no move is asked of a person now; wait until it is your turn")
+            raise LudusError("it is no person's turn now; wait until it is your turn")
         mask = self.pool.step.mask[self.row_of(seat)]
         if not 0 <= action < len(mask) or not mask[action]:
             legal = ", ".join(self.pool.action_name(int(one)) for one in np.flatnonzero(mask)[:12])
@@ -185,10 +201,10 @@ class Table:
         self.picks[seat] = action
         return self.waiting_for() is None
 
-    def decide(self, given: dict[int, int] | None = None, wheel: Array | None = None) -> Decided:
-        """What all play: persons what they picked, agents what they decide, or what was `given` for their seat.
+    def decide(self, given: dict[int, int] | None = None, override: Array | None = None) -> Decided:
+        """The actions of all rows: what persons picked, and what agents decide or what is `given` for their seat.
 
-        With a `wheel`, its action counts in row 0, whatever the agent says.
+        An `override` [k] replaces the continuous action of row 0.
         """
         step, status = self.pool.step, self.pool.status
         deciding = np.repeat(status == PLAYING, self.spec.views)
@@ -200,26 +216,27 @@ class Table:
                 actions[own] = np.asarray(decision.action)[own]
         for seat, action in ((given or {}) | self.picks).items():
             actions[self.row_of(seat)] = action
-        self._wander(actions)
-        if wheel is not None:
-            actions[0] = wheel
+        self._add_noise(actions)
+        if override is not None:
+            actions[0] = override
         return Decided(actions, decisions)
 
-    def _no_stray(self) -> Array:
-        """[cars, k]"""
+    def _no_noise(self) -> Array:
+        """[rows, k]"""
         actions = self.spec.actions
-        return np.zeros((self.cars, len(actions.low) if isinstance(actions, Continuous) else 0))
+        return np.zeros((self.swarm, len(actions.low) if isinstance(actions, Continuous) else 0))
 
-    def _wander(self, actions: Array) -> None:
-        """Let the other cars of a swarm stray a little from what the agent would do."""
+    def _add_noise(self, actions: Array) -> None:
+        """Let the other rows of a swarm deviate a little from the agent's actions, smoothly over time."""
         bounds = self.spec.actions
-        if self.cars > 1 and isinstance(bounds, Continuous):
-            self._stray *= DRIFT
-            self._stray += self._dice.normal(0, WANDER * (1 - DRIFT**2) ** 0.5, self._stray.shape)
-            actions[1:] = np.clip(actions[1:] + self._stray[1:], bounds.low, bounds.high)
+        if self.swarm > 1 and isinstance(bounds, Continuous):
+            half = (np.array(bounds.high) - np.array(bounds.low)) / 2
+            self._noise *= NOISE_DECAY
+            self._noise += self._dice.normal(0, NOISE_SCALE * (1 - NOISE_DECAY**2) ** 0.5, self._noise.shape)
+            actions[1:] = np.clip(actions[1:] + half * self._noise[1:], bounds.low, bounds.high)
 
     def play(self, actions: Array) -> None:
-        """One step of all games; that of row 0 is written down."""
+        """One step of all rows; that of row 0 is recorded."""
         acting, person = self.acting(), bool(self.picks)
         own = actions[: self.spec.views] if self.together else actions[0]
         names = self._named(own)
@@ -233,15 +250,15 @@ class Table:
         self.picks = {}
 
     def hearer(self) -> int:
-        """The one person at the table, who is not told what the opponent hides; -1 where all may know all."""
-        persons = [seat for seat, name in enumerate(self.seats) if name == PERSON]
+        """The seat of the only person, who must not see hidden information; -1 if there is none or several."""
+        persons = self.person_seats()
         return persons[0] if len(persons) == 1 else -1
 
     def _named(self, action: Array) -> list[str]:
-        """What is about to be played in row 0; afterwards the position is another, and names may be."""
+        """Names of the actions of row 0, to be called before the step: names may depend on the position."""
         if self.continuous or self.moves >= MOST_STEPS:
             return []
-        return [overheard(self.pool, int(one), self.hearer()) for one in np.atleast_1d(action)]
+        return [self.pool.action_name(int(one), seat=self.hearer()) for one in np.atleast_1d(action)]
 
     def _record(self, acting: list[int], action: Array, names: list[str]) -> None:
         if self.moves < MOST_STEPS:
@@ -253,26 +270,26 @@ class Table:
         self.last = {"seat": acting[0], "action": int(np.atleast_1d(action)[0]), "name": names[0]}
 
     def judge(self, value: float) -> None:
-        """Remember what the position after the last move is worth to seat 0."""
+        """Record the value of the position after the last move to seat 0."""
         if self.history and len(self.history) == self.moves and math.isfinite(value):
             self.history[-1] = round(value, 4)
 
     def undo(self) -> None:
         """Back to the last decision of a person."""
         if not self.persons:
-            raise LudusError("there is nothing to take back yet; play a move first")
+            raise LudusError("there is no move to undo yet; play a move first")
         if self.moves > MOST_STEPS:
-            raise LudusError(f"after {MOST_STEPS:,} moves nothing can be taken back; begin another game")
+            raise LudusError(f"after {MOST_STEPS:,} moves undo is not available; start another game")
         self.rewind(self.persons[-1])
 
     def rewind(self, moves: int) -> None:
-        """The game as it was after so many moves: they are played again, and who has a memory looks on."""
+        """The game as it was after this many moves, by playing them again; agents with a memory see them again."""
         actions, history = self.actions[:moves], self.history[:moves]
         persons = [move for move in self.persons if move < moves]
         self._reset()
         for action in actions:
             if self.over:
-                raise LudusError(f"this game of {self.game.name} was over earlier; its rules have changed since")
+                raise LudusError(f"the saved game of {self.game.name} ends too early; the rules have changed since")
             self._watch()
             acting, batch = self.acting(), np.array(action if self.together else [action])
             names = self._named(batch if self.together else batch[0])
@@ -284,7 +301,7 @@ class Table:
         self.persons, self.history = persons, history
 
     def _watch(self) -> None:
-        """Agents with a memory see again what they saw when they decided."""
+        """Show agents with a memory what they saw when they decided."""
         step = self.pool.step
         for seat, player in self.players.items():
             own = step.seat == seat
@@ -292,36 +309,36 @@ class Table:
                 player.act(step, own)
 
     def hint(self) -> int:
-        """What the strongest agent of this game would do for the person who is to choose."""
+        """The move of the strongest agent of this game for the person who is to choose."""
         seat, adviser = self.waiting_for(), self.advise()
         if seat is None:
-            raise LudusError("a hint is for who is to choose a move; wait until it is your turn")
+            raise LudusError("hints are given only to a person whose turn it is; wait until it is your turn")
         if adviser is None:
-            raise LudusError(f"nobody knows {self.game.name} well enough to give a hint; play on")
+            raise LudusError(f"no agent of {self.game.name} can give hints")
         own = np.arange(len(self.pool.step.seat)) == self.row_of(seat)
         return int(np.asarray(adviser.act(self.pool.step, own).action)[self.row_of(seat)])
 
     def advise(self) -> Player | None:
-        """The agent that gives hints, fetched when the first is asked for."""
+        """The agent that gives hints, loaded at the first request."""
         name = best_adviser(self.pool)
         if self.adviser is None and name:
             self.adviser = self._player(name, len(self.seats))
         return self.adviser
 
     def restore(self, actions: list[Any], persons: list[int], history: list[float | None]) -> None:
-        """Go on with a game that was kept; a sentence if the rules would not have it so."""
+        """Continue a saved game; raises LudusError if the rules do not allow its actions."""
         self.actions, self.persons = actions, persons
         self.history = [*history, *[None] * len(actions)][: len(actions)]
         self.rewind(len(actions))
 
-    def draft(self, driver: str | None = None) -> Callable[[], replays.Replay]:
-        """The game so far, to be kept: what is called plays it again, in whichever thread that is called.
+    def draft(self, player: str | None = None) -> Callable[[], replays.Replay]:
+        """A function, callable in any thread, that makes a replay of the game so far.
 
-        `driver` is who had the wheel, if not the agent alone.
+        `player` is the name of the player that had control, if not only the agent.
         """
         if self.moves > MOST_STEPS:
-            raise LudusError(f"only games of at most {MOST_STEPS:,} steps can be kept; begin another one")
-        names = [driver or seat for seat in self.seats]
+            raise LudusError(f"only games of at most {MOST_STEPS:,} steps can be saved; start another one")
+        names = [player or seat for seat in self.seats]
         return functools.partial(replays.record, self.pool.name, self.seed, names, list(self.actions))
 
     def close(self) -> None:
@@ -329,51 +346,44 @@ class Table:
             self.pool.close()
 
 
-class Foreign(NamedTuple):
-    """What is known of a foreign game: enough to sit down."""
-
-    name: str
-    spec: Any
-    settings: dict[str, str]
-    title: str
-    rules: Any = None
-
-
 def describe(asked: str) -> Any:
-    """The game of this name, or a sentence."""
-    _, colon, rest = asked.partition(":")
-    if not colon:
-        return games.load(asked)
-    # Behind a second colon stands the name of a module, which would be imported.
-    if ":" in rest:
-        raise LudusError(f'"{asked}" names a module of its own, which rooms do not import; use a registered game')
-    pool = show.open_drawable(asked, 0)
-    try:
-        return Foreign(asked, pool.spec, {}, rest)
-    finally:
-        pool.close()
+    """The game of this name: a `games.Game` or a `foreign.ForeignGame`."""
+    return foreign.describe(asked) if foreign.is_foreign(asked) else games.load(asked)
 
 
-def best_driver(game: str) -> str:
-    """Who takes the wheel when a person lets it go."""
-    if ":" in game:
+def random_layout(game: Any) -> str | None:
+    """The name of the layout parameter of a game, if it is set to draw another layout in each game."""
+    parameters = games.parameters_of(game.rules)
+    drawn = (key for key, one in parameters.items() if one.layout and game.settings[key] == RANDOM)
+    return next(drawn, None)
+
+
+def best_agent(game: str) -> str:
+    """The agent that takes over when a person gives control back."""
+    if foreign.is_foreign(game):
         return "random"
     return next(iter([*agents.shipped_kinds(game), *agents.kinds_for(game)]))
 
 
 def check_seats(count: int, seats: Sequence[str]) -> list[str]:
     if isinstance(seats, str) or not all(isinstance(seat, str) and 0 < len(seat) <= 200 for seat in seats):
-        raise LudusError("seats are the names of agents, or person, in a list")
+        raise LudusError("seats must be a list with the name of an agent, or person, for each seat")
     if len(seats) != count:
-        raise LudusError(f"this game has {count} seats, and {len(seats)} were filled; name one player for each")
+        raise LudusError(f"this game has {count} seats, but {len(seats)} players were named; name one for each seat")
     return list(seats)
 
 
-def check_cars(game: Any, cars: int) -> None:
-    if not 1 <= cars <= MOST_CARS:
-        raise LudusError(f"between 1 and {MOST_CARS} play at once, not {cars}")
-    if cars > 1 and not hasattr(game.rules, "token"):
-        raise LudusError(f"{game.name} is watched one game at a time; swarms are for games like car")
+def can_swarm(game: Any) -> bool:
+    """Whether several games can be shown in one picture: by tokens, or as blended pixels of continuous games."""
+    is_foreign = isinstance(game, foreign.ForeignGame)
+    return hasattr(game.rules, "token") or (is_foreign and isinstance(game.spec.actions, Continuous))
+
+
+def check_swarm(game: Any, rows: int) -> None:
+    if not 1 <= rows <= MOST_ROWS:
+        raise LudusError(f"a swarm has 1 to {MOST_ROWS} games, not {rows}")
+    if rows > 1 and not can_swarm(game):
+        raise LudusError(f"{game.name} cannot be shown as a swarm; that needs a game that declares a token")
 
 
 def check_seed(seed: int) -> int:

@@ -1,4 +1,4 @@
-// HTTP with the studio: JSON in, JSON out; what goes wrong is an ApiError with a sentence for the person.
+// HTTP requests to the studio, with JSON bodies; failures throw an ApiError with a message for the person.
 
 export class ApiError extends Error {
   constructor(sentence, field, status) {
@@ -41,8 +41,8 @@ async function complaint(answer) {
   try {
     said = await answer.json();
   } catch {
-    // A proxy or a crash answers without JSON; the status alone must do.
+    // A proxy or a crash responds without JSON; show only the status.
   }
-  const sentence = said.sentence ?? `The studio answered ${answer.status} to this request.`;
+  const sentence = said.sentence ?? `The studio answered this request with status ${answer.status}.`;
   return new ApiError(sentence, said.field ?? null, answer.status);
 }

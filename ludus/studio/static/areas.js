@@ -1,14 +1,14 @@
-// The areas of a scene as buttons over the canvas, with the agent's chances beside them. One stop for the Tab key;
-// arrow keys go from area to area.
+// The areas of a scene as buttons over the canvas, with the agent's probabilities. The Tab key reaches one of them;
+// arrow keys move from area to area.
 
 import { el, number, percent } from "./dom.js";
 
 const LEAST = 0.01;
 const NEAR = 0.005;
 const VALUE_SIZE = 0.42;
-const LARGEST = 0.2; // share of the board's width that a disc may take, however large its area is
+const LARGEST = 0.2; // maximum diameter of a disc, as a share of the board's width
 const TOUCHABLE = 24;
-const LABELLED = { value: 24, chance: 36 }; // pixels of a disc that has room for its number: 0.5, 31%
+const LABELLED = { value: 24, chance: 36 }; // minimum diameter in pixels of a disc that shows its number: 0.5, 31%
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export class Areas {
@@ -16,9 +16,9 @@ export class Areas {
   #buttons = [];
   #state = {};
   #current = null; // the action that Tab reaches
-  #wanted = false; // somebody plays by keyboard: focus returns to the board when it is their turn again
-  #known = new Map(); // action -> where it was, so that a move which is no longer possible still shows its chance
-  #wandering = false; // an action was seen at two places: where it was says nothing of where it is
+  #wanted = false; // a person plays by keyboard: focus returns to the board when it is their turn again
+  #known = new Map(); // action -> last position, so that a move which is no longer legal still shows its probability
+  #wandering = false; // an action was seen at two positions, so its last position cannot be used
   #frame = [1, 1];
 
   constructor(stage, onAction) {
@@ -45,7 +45,7 @@ export class Areas {
     this.#showChances();
   }
 
-  /** The legal moves that no area offers, or only one too small for a finger. */
+  /** The legal moves that have no area, or only one too small to tap. */
   others() {
     const scale = this.board.parentNode.clientWidth / this.#frame[0];
     const large = this.#rects.filter(({ w, h }) => Math.min(w, h) * scale >= TOUCHABLE);
@@ -84,7 +84,7 @@ export class Areas {
     this.#buttons.forEach((button, other) => (button.tabIndex = other === index ? 0 : -1));
   }
 
-  /** Names and legality; while nobody is asked the buttons rest where they are, so that focus is not lost. */
+  /** Update names and legality; buttons stay in place while no person is to move, so that focus is not lost. */
   #dress() {
     const { waiting, over } = this.#state;
     const legal = new Map((this.#state.legal ?? []).map(({ action, name }) => [action, name]));
@@ -116,7 +116,7 @@ export class Areas {
     this.#buttons.forEach((button, index) => (button.tabIndex = index === kept ? 0 : -1));
   }
 
-  /** Do something that may take the focused button away, then give focus to the nearest that is left. */
+  /** Do something that may remove the focused button, then focus the nearest remaining one. */
   #keepFocus(change) {
     const before = this.#buttons.indexOf(document.activeElement);
     if (before >= 0) this.#wanted = true;
@@ -138,7 +138,7 @@ export class Areas {
   }
 
   #key(event) {
-    // Where moves are directions, an arrow is a move and not a way between areas.
+    // If moves are directions, an arrow key plays a move and does not change the area.
     const step = directed(event.key, this.#state) ? null : STEPS[event.key];
     const here = this.#buttons.indexOf(document.activeElement);
     if (!step || here < 0) return;
@@ -148,7 +148,7 @@ export class Areas {
     if (next !== undefined) this.#buttons[next].focus();
   }
 
-  /** The nearest area in a direction; what lies off the line counts double. */
+  /** The nearest area in a direction; distance perpendicular to it counts double. */
   #toward(here, [dx, dy]) {
     const [x, y] = middle(this.#rects[here]);
     const cost = (index) => {
@@ -166,14 +166,14 @@ export class Areas {
     this.chances.replaceChildren(...moves.map(([action, chance]) => this.#disc(Number(action), chance, chance >= best - NEAR)).filter(Boolean));
   }
 
-  /** A chance is the size of its disc; values have discs of one size, and the best ones a colour. */
+  /** The size of a disc shows a probability; values have discs of equal size, and the best ones are coloured. */
   #disc(action, chance, best) {
     const { unit } = this.#state.thoughts;
     if (unit !== "value" && chance < LEAST) return null;
     const { x, y, w, h } = this.#known.get(action);
     const most = Math.min(w, h, LARGEST * this.#frame[0]);
     const side = most * (unit === "value" ? VALUE_SIZE : 0.92 * Math.sqrt(Math.min(1, chance)));
-    // In a tall area (a column) the disc stands at the upper end, where a stone is dropped; in a wide one (a button)
+    // In a tall area (a column) the disc is at the upper end, where a stone is dropped; in a wide one (a button)
     // at the right end, where it hides no word.
     const [a, b] = [w > 2 * h ? x + w - h / 2 : x + w / 2, h > 2 * w ? y + w / 2 : y + h / 2];
     const pixels = (side * this.board.parentNode.clientWidth) / this.#frame[0];
@@ -189,12 +189,12 @@ export function directed(key, { waiting, legal }) {
   return waiting && word ? legal?.find(({ name }) => name.split(" ").at(-1) === word) : undefined;
 }
 
-/** A chance as a percentage, a value as a signed number. */
+/** A probability as a percentage, a value as a signed number. */
 export function amount(x, unit) {
   return unit === "value" ? (x > 0 ? `+${number(x)}` : number(x)) : percent(x);
 }
 
-/** How long (0..1) each bar is: chances as they are, values on the scale from a loss to a win or from worst to best. */
+/** The length (0..1) of each bar: probabilities unchanged, values scaled from loss to win or from worst to best. */
 export function shares(numbers, unit) {
   if (unit !== "value") return numbers.map((x) => Math.max(0, Math.min(1, x)));
   const low = Math.min(-1, ...numbers), high = Math.max(1, ...numbers);

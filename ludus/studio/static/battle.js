@@ -1,4 +1,4 @@
-// A battle: agents of one game play each other, every two of them; then ratings, and who beats whom.
+// A battle: every pair of the chosen agents plays; then ratings and a table of results are shown.
 
 import { get, post } from "./api.js";
 import { attempt } from "./dialogs.js";
@@ -14,7 +14,7 @@ const MOST = 8;
 export async function view(root, { game, job }) {
   const games = (await get("/api/games")).filter((one) => one.seats > 1);
   const ring = new Ring(root, games, game);
-  // A battle that is under way, or was, is found again by its address.
+  // A running or finished battle is shown again from its address.
   if (job) return void attempt(() => ring.follow(job));
 }
 
@@ -35,7 +35,7 @@ class Ring {
     root.append(
       el("h1", { text: "Battle" }),
       el("form", { class: "panel", onsubmit: submit },
-        el("div", { class: "pair" }, field("Game", this.game), field("Games for every two agents", this.games)),
+        el("div", { class: "pair" }, field("Game", this.game), field("Games per pair", this.games)),
         el("fieldset", { class: "plain" }, el("legend", { text: `Agents, ${FEWEST} to ${MOST}` }), this.agents),
         el("div", { class: "toolbar" }, this.start, this.told)),
       this.jobs, this.result);
@@ -66,7 +66,7 @@ class Ring {
     const agents = this.chosen.size;
     const fits = agents >= FEWEST && agents <= MOST;
     this.start.disabled = !fits || this.busy;
-    this.told.textContent = fits ? `${agents} agents, ${count((agents * (agents - 1)) / 2, "pair")}` : `Choose ${FEWEST} to ${MOST} agents; ${agents} are chosen.`;
+    this.told.textContent = fits ? `${agents} agents, ${count((agents * (agents - 1)) / 2, "pair")}` : `Choose ${FEWEST} to ${MOST} agents; ${agents} chosen.`;
   }
 
   async #fight() {
@@ -82,7 +82,7 @@ class Ring {
     try {
       const { result, status } = await followJob(this.jobs, job, "The battle");
       if (result) replace(this.result, ratings(result), payoff(result));
-      else if (status === "stopped") replace(this.result, el("p", { class: "empty", text: "The battle was stopped before it had a result." }));
+      else if (status === "stopped") replace(this.result, el("p", { class: "empty", text: "The battle was stopped before it was finished." }));
     } finally {
       this.busy = false;
       this.#count();
@@ -102,10 +102,10 @@ function ratings({ game, names, ratings: found }) {
         el("span", { style: { left: place(low), width: `${(100 * (high - low)) / span}%` } }), el("i", { style: { left: place(rating) } })))));
   return section("ratings", `Ratings in ${game}`,
     table("Ratings", ["", "Agent", ">Rating", "95%", ""], rows),
-    el("p", { class: "muted", text: "400 points more mean ten times the odds; 1500 is the average of these agents." }));
+    el("p", { class: "muted", text: "A difference of 400 points means odds of 10 to 1; the average of these agents is 1500." }));
 }
 
-/** Who beats whom: blue where the row won, orange where it lost; the number says it, too. */
+/** Table of results: blue if the row won, orange if it lost, with the percentage as a number. */
 function payoff({ game, names, payoff: shares }) {
   const head = el("tr", {}, el("td", {}), names.map((name) => el("th", { scope: "col", text: name })));
   const cell = (share, row, column) => {
@@ -118,7 +118,7 @@ function payoff({ game, names, payoff: shares }) {
   const rows = shares.map((line, row) => el("tr", {}, rowHead(names[row]), line.map((share, column) => cell(share, row, column))));
   return section("payoff", "Who beats whom",
     scrolled("Who beats whom", el("table", { class: "heat" }, el("thead", {}, head), el("tbody", {}, rows))),
-    el("p", { class: "muted", text: "Percent of the points that the agent of the row took from that of the column. Press a number to watch these two play." }));
+    el("p", { class: "muted", text: "Percentage of the points that the agent of the row won against that of the column. Press a number to watch these two play." }));
 }
 
 async function watch(game, seats) {
@@ -126,7 +126,7 @@ async function watch(game, seats) {
   location.hash = to("room", room);
 }
 
-/** In whole percent, where 0 and 100 mean never and always. */
+/** Whole percent; 0 and 100 are shown only for exactly never and always. */
 function whole(share) {
   if (share === 0 || share === 1) return number(100 * share);
   return String(Math.min(99, Math.max(1, Math.round(100 * share))));

@@ -1,19 +1,19 @@
-// Curves of runs, drawn by uPlot: one panel a metric, all runs in it, one zoom for all panels.
-// What is drawn of a History (smoothing, axis, zoom) is decided here, on the page.
+// Charts of runs, drawn by uPlot: one panel per metric with all runs in it, one zoom for all panels.
+// Smoothing, axis and zoom are applied here; a History holds the raw values.
 
 import { ApiError } from "./api.js";
 import { el, stylesheet } from "./dom.js";
 import { label, Panel } from "./panel.js";
 import { button } from "./parts.js";
 
-const FIRST = ["score", "return", "policy_loss", "value_loss", "rate", "undecided", "exploration"];
+const FIRST = ["score", "return", "policy_loss", "value_loss", "rate", "undecided", "exploration", "exploration_noise"];
 const COLORS = 6;
-/** Runs in one chart; beyond six, colours come again in another stroke. */
+/** Maximum number of runs in one chart; beyond six, colours repeat with another line style. */
 export const MOST_RUNS = 8;
 
 let library;
 
-/** uPlot exists as a classic script only, and is fetched when the first chart is shown. */
+/** uPlot is a classic script, loaded when the first chart is shown. */
 function loadPlots() {
   library ??= new Promise((resolve, reject) => {
     const styled = stylesheet("/vendor/uplot/uPlot.min.css");
@@ -27,7 +27,7 @@ function loadPlots() {
   return library;
 }
 
-/** Charts of one run or of several, with their tools; call open() once it is in the page. */
+/** Charts of one or several runs, with their tools; call open() after adding it to the page. */
 export class Board {
   constructor(root, runs) {
     Object.assign(this, { runs, axis: "step", smoothing: 0, zoom: null, panels: new Map(), offered: [] });
@@ -56,7 +56,7 @@ export class Board {
     return getComputedStyle(this.grid).getPropertyValue(`--series-${(place % COLORS) + 1}`).trim();
   }
 
-  /** The same from left to right for all panels, whatever they measure, so that one looks straight down. */
+  /** The same horizontal range for all panels, so that they align. */
   extent() {
     const ends = this.runs.flatMap(({ [this.axis]: x }) => (x.length ? [x[0], x.at(-1)] : []));
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
@@ -65,7 +65,7 @@ export class Board {
 
   append(run, lines) {
     this.runs.find((history) => history.run === run)?.append(lines);
-    // However many lines arrive, charts are drawn once a frame at most.
+    // Draw at most once per frame, however many lines arrive.
     if (this.uPlot) this.due ??= requestAnimationFrame(() => this.#catchUp());
   }
 
@@ -104,7 +104,7 @@ export class Board {
       el("details", { class: "chart-choice" }, el("summary", { text: "Metrics" }), this.picker), this.reset);
   }
 
-  /** Tick boxes for metrics; those that a run begins to measure later join, and the usual ones are shown at once. */
+  /** Checkboxes for metrics; metrics that appear later are added, and the default ones are shown at once. */
   #offer() {
     const all = [...new Set(this.runs.flatMap((history) => history.names))].sort();
     if (all.length === this.offered.length) return;

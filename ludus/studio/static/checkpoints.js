@@ -1,10 +1,10 @@
-// The checkpoints of a run as a table: what each of them scores, and what can be done with it.
+// The checkpoints of a run as a table: steps, score, size, and links to watch, play or export each.
 
 import { el, number } from "./dom.js";
 import { api, cell, moment, table } from "./parts.js";
 
 export function checkpointTable(run) {
-  if (!run.checkpoints.length) return el("p", { class: "muted", text: "None yet; one is written every half minute, and with every best score." });
+  if (!run.checkpoints.length) return el("p", { class: "muted", text: "No checkpoints yet; they are saved at regular intervals and with every new best score." });
   const newestFirst = [...run.checkpoints].sort((one, other) => other.steps - one.steps);
   return table("Checkpoints", ["", ">Steps", ">Score", "Saved", ">Size", ""], newestFirst.map((point) => row(run, point)), "stacked");
 }

@@ -43,7 +43,7 @@ export class Comparison {
 
 function settings(difference, names) {
   const found = Object.entries(difference.settings);
-  if (!found.length) return el("p", { class: "muted", text: "All their settings are the same." });
+  if (!found.length) return el("p", { class: "muted", text: "All settings of these runs are the same." });
   const rows = found.map(([name, values]) => el("tr", {}, el("th", { scope: "row", text: name }), values.map((value) => el("td", { text: typed(value) || "–" }))));
   const heading = "Settings in which they differ";
   return el("div", { class: "panel" }, el("h3", { text: heading }), table(heading, ["Setting", ...names], rows));

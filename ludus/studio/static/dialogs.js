@@ -1,4 +1,4 @@
-// What is asked about runs, wherever they are shown: a new title, tags, more steps, an evaluation, whether to delete.
+// Dialogs for runs: title, tags, more steps, evaluation, deletion.
 
 import { patch, post, remove } from "./api.js";
 import { confirm, count, el, field, number, toast, unique } from "./dom.js";
@@ -7,7 +7,7 @@ import { api, button } from "./parts.js";
 
 const path = (run) => api("runs", run);
 
-/** A dialog with controls by name; the answer is what was typed, or null. */
+/** A dialog with named controls; resolves to the typed values, or null if cancelled. */
 export function ask(heading, controls, verb) {
   const id = unique("dialog");
   return new Promise((answer) => {
@@ -32,7 +32,7 @@ export function ask(heading, controls, verb) {
   });
 }
 
-/** Do something with the studio; what goes wrong is said. The answer tells whether it went well. */
+/** Do something with the studio and show an error if it fails; resolves to whether it succeeded. */
 export async function attempt(work) {
   try {
     await work();
@@ -46,7 +46,7 @@ export async function attempt(work) {
 
 export async function rename(run) {
   const typed = await ask(`Name ${run.name}`, {
-    title: { label: "Title", control: el("input", { value: run.title ?? "", maxlength: "80" }), help: `Empty: it is called ${run.name}.` },
+    title: { label: "Title", control: el("input", { value: run.title ?? "", maxlength: "80" }), help: `If empty, the run is shown as ${run.name}.` },
     tags: { label: "Tags", control: el("input", { value: (run.tags ?? []).join(", ") }), help: "Separated by commas, such as: baseline, wide network" },
   }, "Save");
   if (!typed) return false;
@@ -61,7 +61,7 @@ export async function addTag(runs) {
 
 export async function moreSteps(run) {
   const control = el("input", { value: String(2 * run.of), inputmode: "numeric", required: true });
-  const typed = await ask(`Continue ${run.name}`, { steps: { label: "Steps in all", control, help: `It has made ${number(run.steps)}; give a larger number.` } }, "Continue");
+  const typed = await ask(`Continue ${run.name}`, { steps: { label: "Total steps", control, help: `The run has made ${number(run.steps)} steps; give a larger number.` } }, "Continue");
   if (!typed) return false;
   return attempt(() => post(`${path(run.name)}/continue`, { steps: Number(typed.steps.replaceAll(/[\s_,]/g, "")) }));
 }
@@ -70,7 +70,7 @@ export async function deleteRuns(runs) {
   const names = runs.map((run) => run.name).join(", ");
   const what = runs.length === 1 ? `the run ${names}` : `${runs.length} runs (${names})`;
   const verb = runs.length === 1 ? `Delete ${names}` : `Delete ${runs.length} runs`;
-  if (!(await confirm(`Delete ${what} with all checkpoints, metrics and logs? This cannot be taken back.`, verb))) return false;
+  if (!(await confirm(`Delete ${what} with all checkpoints, metrics and logs? This cannot be undone.`, verb))) return false;
   const done = await attempt(async () => {
     for (const { name } of runs) await remove(`${path(name)}?confirm=${encodeURIComponent(name)}`);
   });
@@ -78,11 +78,11 @@ export async function deleteRuns(runs) {
   return done;
 }
 
-/** Play games with the newest checkpoint, and tell the score when all are played. */
+/** Evaluate the newest checkpoint and show the score. */
 export async function evaluate(run, place) {
   const typed = await ask(`Evaluate ${run.name}`, {
     games: { label: "Games", control: el("input", { value: "400", inputmode: "numeric", required: true }) },
-    against: { label: "Against", control: el("input", { value: "random" }), help: "An agent such as random or perfect; nobody where one plays alone." },
+    against: { label: "Against", control: el("input", { value: "random" }), help: "An agent such as random or perfect; ignored in games with one seat." },
   }, "Evaluate");
   if (!typed) return;
   await attempt(async () => {

@@ -1,4 +1,4 @@
-// Elements and small words for all views. Data enters the page as text only, never as markup.
+// Functions for all views to build elements and format numbers. Data enters the page as text only, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -7,7 +7,7 @@ export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for a drawing: svg("svg", {viewBox: "0 0 1 1"}, svg("path", {d: "..."})). */
+/** The same for SVG: svg("svg", {viewBox: "0 0 1 1"}, svg("path", {d: "..."})). */
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -18,12 +18,12 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** Children may be nested lists; what is null or false is left out. */
+/** Append children, which may be nested lists; null and false are skipped. */
 function present(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
-/** Properties that differ from the attribute of the same name once a person has used the control. */
+/** Attributes set as properties, because the attribute has no effect once a person has used the control. */
 const LIVE = new Set(["value", "checked", "selected", "indeterminate"]);
 
 function attribute(node, name, value) {
@@ -43,7 +43,7 @@ function styles(node, rules) {
   for (const [name, value] of Object.entries(rules)) node.style.setProperty(name, value);
 }
 
-/** Put these children in the place of whatever is there. */
+/** Replace all children. */
 export function replace(node, ...children) {
   node.replaceChildren(...present(children));
   return node;
@@ -72,14 +72,14 @@ export function unique(stem) {
   return `${stem}-${last}`;
 }
 
-/** Load a style sheet once; resolves when it is there (or is not to be had: a page without it still works). */
+/** Load a style sheet once; resolves when it is loaded, or if it fails, because the page still works without it. */
 export function stylesheet(href) {
   const known = document.querySelector(`link[rel=stylesheet][href="${href}"]`);
   if (known) return Promise.resolve();
   return new Promise((done) => document.head.append(el("link", { rel: "stylesheet", href, onload: done, onerror: done })));
 }
 
-/** Say something at the edge of the page; kind: "info", "good" or "bad" (stays until it is closed). */
+/** Show a message at the edge of the page; kind: "info", "good" or "bad" (stays until it is closed). */
 export function toast(sentence, kind = "info") {
   const shelf = document.getElementById("toasts");
   const note = el("div", { class: `toast ${kind}` }, el("p", { text: capital(sentence) }));
@@ -89,12 +89,12 @@ export function toast(sentence, kind = "info") {
   if (kind !== "bad") setTimeout(() => note.remove(), 6000);
 }
 
-/** The same words with a capital letter: sentences of the package begin small. */
+/** Capitalize the first letter; messages of the package begin in lower case. */
 export function capital(words) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Ask before something that cannot be taken back; the verb is what the button says. */
+/** Ask for confirmation before something that cannot be undone; `verb` is the text of the button. */
 export function confirm(sentence, verb, kind = "danger") {
   const id = unique("question");
   return new Promise((answer) => {
@@ -142,7 +142,7 @@ const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const SMALL = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
-/** A share 0..1 as a percentage. */
+/** A fraction 0..1 as a percentage. */
 export function percent(x) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   const share = 100 * x;

@@ -1,4 +1,4 @@
-// After the game: how it stood after every move, the replay, and a look back at any moment.
+// After the game: a chart of its value after every move, the replay, and a view of any position.
 
 import { post } from "./api.js";
 import { el, replace, toast } from "./dom.js";
@@ -9,7 +9,7 @@ export class Finish {
     this.room = room;
     this.heading = el("h2", { id: "finish", class: "result" });
     this.graph = el("div", { class: "graph" });
-    this.slider = el("input", { type: "range", min: 0, "aria-label": "Moment of the game", oninput: () => this.#point() });
+    this.slider = el("input", { type: "range", min: 0, "aria-label": "Position in the game", oninput: () => this.#point() });
     this.moment = el("p", { class: "muted small numbers" });
     this.look = el("button", { class: "button small", type: "button", text: "See this move", onclick: () => this.#open(this.slider.value) });
     this.save = el("button", { class: "button small", type: "button", text: "Save replay", onclick: () => this.#keep() });
@@ -48,7 +48,7 @@ export class Finish {
     const value_words = value === null ? "" : `, ${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(2)} for the first seat`;
     this.moment.textContent = `Move ${at + 1}${name ? `: ${name}` : ""}${value_words}`;
     this.slider.setAttribute("aria-valuetext", this.moment.textContent);
-    replace(this.graph, line(this.history, { low: -1, high: 1, mark: at, zero: true, label: "How the game stood for the first seat" }));
+    replace(this.graph, line(this.history, { low: -1, high: 1, mark: at, zero: true, label: "Value of the game for the first seat" }));
   }
 
   #click(event) {
@@ -68,7 +68,7 @@ export class Finish {
     Object.assign(this.link, { hidden: false, href: `#/replay/${encodeURIComponent(this.replay)}` });
     if (document.activeElement === this.save) this.link.focus();
     this.save.hidden = true;
-    toast("The replay is kept.", "good");
+    toast("The replay is saved.", "good");
     return this.replay;
   }
 

@@ -1,24 +1,24 @@
-// A form made from what the server says of settings: a labelled field each, its preset, and what is wrong with it.
+// A form for settings described by the server: a labelled field for each, with its preset value and its error.
 
 import { el } from "./dom.js";
 import { button } from "./parts.js";
 
 let forms = 0;
 
-/** "mlp.learning_rate" as "Learning rate": the group above says of what. */
+/** "mlp.learning_rate" as "Learning rate"; the heading of the group names the rest. */
 export function fieldLabel(name) {
   const words = name.split(".").at(-1).replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A value as one types it. */
+/** A value as text for an input. */
 export function typed(value) {
   if (Array.isArray(value)) return value.join(" ");
   return value === null || value === undefined ? "" : String(value);
 }
 
 export class Form {
-  /** `groups` as in GET /api/forms; `onChange` hears that a value is another one. */
+  /** `groups` as in GET /api/forms; `onChange` is called when a value changes. */
   constructor(groups, onChange) {
     this.prefix = `form${++forms}`;
     this.onChange = onChange;
@@ -32,7 +32,7 @@ export class Form {
     return Object.fromEntries(changed.map((field) => [field.name, field.value()]));
   }
 
-  /** Type these values in, where there is such a field. */
+  /** Set these values, ignoring names without a field. */
   fill(values) {
     for (const [name, value] of Object.entries(values)) this.fields.get(name)?.set(value);
   }
@@ -42,13 +42,13 @@ export class Form {
     this.onChange();
   }
 
-  /** Say at each field what is wrong with it; the answer is the sentences of fields that are not here. */
+  /** Show errors at their fields; returns the errors of fields that are not in the form. */
   tell(errors) {
     for (const field of this.fields.values()) field.tell(errors[field.name] ?? "");
     return Object.entries(errors).filter(([name]) => !this.fields.has(name)).map(([, sentence]) => sentence);
   }
 
-  /** Bring the first field with an error before the eyes. */
+  /** Scroll to the first field with an error and focus it. */
   showFirstError() {
     const wrong = [...this.fields.values()].find((field) => field.wrong);
     wrong?.show();
@@ -141,12 +141,12 @@ function shown(value) {
 function control(kind, choices, attributes) {
   if (kind === "choice") return el("select", attributes, ...choices.map((choice) => el("option", { value: typed(choice), text: typed(choice) })));
   if (kind === "switch") return el("input", { ...attributes, type: "checkbox" });
-  // Numbers are typed as text: what cannot be read is told in a sentence, not swallowed by the browser.
+  // Numbers are typed as text, so that the server can explain invalid input, which number inputs discard.
   const keys = { integer: "numeric", number: "decimal" }[kind] ?? "text";
   return el("input", { ...attributes, type: "text", inputmode: keys, autocomplete: "off", spellcheck: "false" });
 }
 
-/** Calls `work` once nothing has been typed for a moment. */
+/** Debounce: calls `work` when it was not called again for a moment. */
 export function debounced(work, milliseconds = 350) {
   let timer = 0;
   return (...given) => {

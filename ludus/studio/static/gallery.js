@@ -1,4 +1,4 @@
-// The gallery: what one can do here, what is training now, and a card for every game.
+// The gallery: an introduction, the runs that are training now, and a card for every game.
 
 import { get } from "./api.js";
 import { capital, duration, el, number, percent, replace } from "./dom.js";
@@ -28,7 +28,7 @@ function hero(bench) {
   return el("div", { class: "hero" },
     el("div", { class: "hero-words" },
       el("h1", { text: "Play, watch, train." }),
-      el("p", { class: "lead", text: "Take a seat against an agent, look over its shoulder while it thinks, or set one to learn a game from nothing." })),
+      el("p", { class: "lead", text: "Play against an agent, watch what it thinks, or train one to learn a game from scratch." })),
     bench);
 }
 
@@ -51,7 +51,7 @@ function links(game, at) {
   return [game.playable ? link("Play", "play", "primary") : null, link("Watch", "watch", ""), link("Train", "train", "quiet")];
 }
 
-/** The game's picture; its first letter where there is none. */
+/** The game's picture, or its first letter if there is none. */
 function picture(game) {
   const image = el("img", { src: game.picture, alt: "", loading: "lazy", decoding: "async", width: 480, height: 300 });
   image.addEventListener("error", () => image.replaceWith(el("span", { class: "initial", text: game.title.slice(0, 1) })));
@@ -63,11 +63,11 @@ async function tellBest(game, place) {
     const [best] = await get(`/api/games/${encodeURIComponent(game.name)}/agents`);
     if (best) place.append(el("b", { text: best.label }), ` ${best.note}`);
   } catch {
-    // A card without its best agent is still a card; the room will say what is wrong.
+    // Show the card without its best agent; the room shows the error.
   }
 }
 
-/** Show the runs that are training, live; returns what stops it. */
+/** Show the runs that are training, with live updates; returns a function that stops them. */
 function keepBench(bench) {
   const rows = new Map();
   const forget = () => [...rows.values()].forEach((row) => row.stop());
@@ -77,10 +77,10 @@ function keepBench(bench) {
     forget();
     rows.clear();
     for (const run of busy) rows.set(run.name, benchRow(run));
-    replace(bench, el("h2", { id: "bench", text: "On the bench" }), rows.size ? [...rows.values()].map((row) => row.node) : idle());
+    replace(bench, el("h2", { id: "bench", text: "Training now" }), rows.size ? [...rows.values()].map((row) => row.node) : idle());
   };
   const off = wire.on("runs", fetchRuns);
-  replace(bench, el("h2", { id: "bench", text: "On the bench" }));
+  replace(bench, el("h2", { id: "bench", text: "Training now" }));
   fetchRuns();
   return () => {
     off();

@@ -1,10 +1,10 @@
-// A small line drawing of some numbers: the course of a game, the last returns.
+// A small line chart, for the value of a game after each move and for the last returns.
 
 import { svg } from "./dom.js";
 
 const WIDTH = 300, HEIGHT = 90, EDGE = 4;
 
-/** Options: low, high (else from the numbers), zero (draw its line), mark (an index), label. */
+/** Options: low, high (default: from the values), zero (draw a line at 0), mark (an index), label. */
 export function line(values, { low, high, zero = false, mark = -1, label }) {
   const known = values.filter((value) => value !== null && Number.isFinite(value));
   const bottom = Math.min(low ?? Infinity, ...known), top = Math.max(high ?? -Infinity, ...known);
@@ -17,7 +17,7 @@ export function line(values, { low, high, zero = false, mark = -1, label }) {
   return drawing;
 }
 
-/** Unknown values leave no gap: the line goes on at the next known one. */
+/** Missing values leave no gap: the line continues to the next known one. */
 function path(values, x, y) {
   const places = values.map((value, index) => [index, value]).filter(([, value]) => value !== null && Number.isFinite(value));
   return places.map(([index, value], order) => `${order ? "L" : "M"}${x(index).toFixed(1)} ${y(value).toFixed(1)}`).join("");

@@ -1,6 +1,6 @@
-// Everything that was measured in one run, as columns of one length, and what is reckoned from them.
+// All metrics of one run as columns of equal length, and functions to smooth and sample them.
 
-const MOST = 4000; // points that a run keeps; beyond this older ones are thinned
+const MOST = 4000; // maximum number of points per run; beyond this older ones are thinned out
 const HIDDEN = new Set(["step", "time", "seconds", "score_low", "score_high", "finite"]);
 
 export class History {
@@ -18,7 +18,7 @@ export class History {
 
   append(lines) {
     for (const line of lines) {
-      // A resumed run forgets what came after its checkpoint, and so does its curve.
+      // A resumed run repeats the steps after its checkpoint, so remove them from the curve.
       while (this.step.length && this.step.at(-1) >= line.step) this.#each((values) => values.pop());
       const before = this.step.length;
       for (const name of Object.keys(line)) if (!this.columns.has(name)) this.columns.set(name, Array(before).fill(null));
@@ -44,14 +44,14 @@ export class History {
     const length = this.step.length;
     if (length <= MOST) return;
     const scores = this.columns.get("score") ?? [];
-    // Scores are few and dear: every one of them stays.
+    // Scores are few, so all of them are kept.
     const stays = (_, place) => place >= length - MOST / 2 || place % 2 === 0 || (scores[place] ?? null) !== null;
     const kept = this.step.map(stays);
     this.#each((values) => values.splice(0, length, ...values.filter((_, place) => kept[place])));
   }
 }
 
-/** The exponential mean of values, weight 0 (as they are) to 0.99, without the pull of its beginning. */
+/** Exponential moving average with weight 0 (no smoothing) to 0.99, with bias correction at the start. */
 export function smoothed(values, weight) {
   let mean = 0;
   let share = 1;
@@ -62,7 +62,7 @@ export function smoothed(values, weight) {
   });
 }
 
-/** The place of the number that is nearest to a value. */
+/** The index of the number that is nearest to a value. */
 export function nearest(sorted, value) {
   let [low, high] = [0, sorted.length - 1];
   while (high - low > 1) {
@@ -73,7 +73,7 @@ export function nearest(sorted, value) {
   return value - sorted[low] < sorted[high] - value ? low : high;
 }
 
-/** At most so many of the points, evenly, with the last. */
+/** At most about `most` of the points, evenly spaced, always with the last. */
 export function sampled([x, y], most) {
   const stride = Math.max(1, Math.ceil(x.length / most));
   return x.map((step, place) => [step, y[place]]).filter((_, place) => place % stride === 0 || place === x.length - 1);

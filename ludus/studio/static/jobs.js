@@ -1,12 +1,12 @@
-// Work that takes a while on the server: its progress, a way to stop it, and its result.
+// Background jobs of the server: shows their progress, a button to stop them, and returns the result.
 
 import { ApiError, get, post } from "./api.js";
 import { el, number } from "./dom.js";
 import { button } from "./parts.js";
 
-const PAUSE = 400; // milliseconds between two looks
+const PAUSE = 400; // milliseconds between two requests for the progress
 
-/** Show a job's progress in `place` until it ends; the answer is the job, or a sentence is thrown. */
+/** Show a job's progress in `place` until it ends; resolves to the job, rejects with an ApiError if it failed. */
 export async function followJob(place, job, what) {
   const bar = el("progress", { max: "1", value: 0, "aria-label": what });
   const told = el("span", { class: "muted numbers", text: "starting" });
@@ -27,8 +27,8 @@ async function ended(job, row, tell) {
   for (;;) {
     const state = await get(`/api/jobs/${job}`);
     tell(state);
-    if (state.status === "failed") throw new ApiError(state.sentence ?? "It failed without a word.", null, 0);
-    // Whoever has left the page does not wait any more; the job goes on without being watched.
+    if (state.status === "failed") throw new ApiError(state.sentence ?? "The job failed without an error message.", null, 0);
+    // If the person has left this view, stop polling; the job continues.
     if (state.status !== "running" || !row.isConnected) return state;
     await new Promise((wake) => setTimeout(wake, PAUSE));
   }

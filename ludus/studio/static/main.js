@@ -1,6 +1,6 @@
-// The shell: hash routes to lazily loaded views, theme, connection banner, focus and title on every change of route.
+// The application shell: routes to lazily loaded views, theme, connection banner, focus and title for every route.
 // A view module exports view(root, parameters) -> cleanup | undefined (may be async) and title (text or function of
-// the parameters). Parameters: {route, name (the part after the route, if any), ...what stands after the "?"}.
+// the parameters). Parameters: {route, name (the part after the route, if any), ...query parameters after "?"}.
 
 import { capital, el, replace, stylesheet, toast } from "./dom.js";
 import { wire } from "./wire.js";
@@ -38,7 +38,7 @@ function readable(text) {
   }
 }
 
-/** Show the view of the address; a view that is overtaken while it loads is cleaned up and not shown. */
+/** Show the view of the address; if the address changes while a view loads, that view is cleaned up and not shown. */
 async function show(moveFocus) {
   turn += 1;
   const mine = turn;
@@ -86,7 +86,7 @@ function focusHeading() {
 function nothingHere(root) {
   root.append(el("div", { class: "empty" },
     el("h1", { text: "There is nothing at this address" }),
-    el("p", { text: "It may have been a room or a run of another day." }),
+    el("p", { text: "The room or run may have been deleted." }),
     el("a", { class: "button primary", href: "#/", text: "To the gallery" })));
 }
 
@@ -96,7 +96,7 @@ function sorry(problem) {
   const again = el("button", { class: "button primary", type: "button", text: "Try again", onclick: () => show(true) });
   return el("div", { class: "empty", role: "alert" },
     el("h1", { text: gone ? "There is nothing at this address" : "This view could not be shown" }),
-    el("p", { text: capital(problem.sentence ?? "a part of the page did not load or failed; loading the page again may help.") }),
+    el("p", { text: capital(problem.sentence ?? "a part of the page failed to load; reload the page.") }),
     el("div", { class: "toolbar" }, gone ? null : again, el("a", { class: `button ${gone ? "primary" : ""}`, href: "#/", text: "To the gallery" })));
 }
 
@@ -110,7 +110,7 @@ function keepTheme(name) {
   const button = document.getElementById("theme");
   button.setAttribute("aria-label", `Use the ${other} theme`);
   button.title = `Use the ${other} theme`;
-  // Charts are drawn in the theme's colours, so they listen.
+  // Charts redraw in the colours of the new theme.
   if (name) document.dispatchEvent(new CustomEvent("theme", { detail: name }));
 }
 
@@ -124,8 +124,8 @@ function connection() {
   const banner = document.getElementById("banner");
   const say = (sentence) => Object.assign(banner, { hidden: !sentence, textContent: sentence });
   let waiting = 0;
-  // A reload of the server takes a moment; only what lasts is worth a banner.
-  wire.on("lost", () => (waiting ||= setTimeout(say, 400, "Connection lost; trying again …")));
+  // A restart of the server takes a moment; show the banner only if the connection stays lost.
+  wire.on("lost", () => (waiting ||= setTimeout(say, 400, "Connection lost; reconnecting …")));
   wire.on("open", () => {
     clearTimeout(waiting);
     waiting = 0;
@@ -139,7 +139,7 @@ function connection() {
 
 let version = null;
 
-/** A newer server has newer page files: load them. */
+/** Reload the page if the server has a newer version. */
 function greet(message) {
   if (version !== null && version !== message.version) location.reload();
   version = message.version;

@@ -1,4 +1,4 @@
-// The agent's thoughts as a sorted list, and the legal moves that no area of the board offers, grouped so they stay few.
+// The agent's evaluation of moves as a sorted list, and the legal moves without an area on the board, in groups.
 
 import { amount, shares } from "./areas.js";
 import { el, replace } from "./dom.js";
@@ -27,7 +27,7 @@ export class Moves {
     this.refresh();
   }
 
-  /** Areas come with the picture, which may arrive after the state: look again. */
+  /** Update again with the picture, because areas may arrive after the state. */
   refresh() {
     const { waiting, legal } = this.room.state;
     this.legal = waiting && legal ? this.room.stage.areas.others() : [];
@@ -47,7 +47,7 @@ export class Moves {
     const single = groups.filter(([, moves]) => moves.length < SEVERAL).flatMap(([, moves]) => moves);
     const several = groups.filter(([, moves]) => moves.length >= SEVERAL);
     replace(this.place, single.length ? row(single.map((move) => this.#button(move))) : null, several.map(([word, moves]) => this.#group(word, moves, wanted)));
-    if (!found.length) replace(this.place, el("p", { class: "muted", text: "No move has these letters." }));
+    if (!found.length) replace(this.place, el("p", { class: "muted", text: "No move matches." }));
   }
 
   #group(word, moves, wanted) {
@@ -64,7 +64,7 @@ export class Moves {
     return el("button", { class: `button small${hinted}`, type: "button", text: rest, "aria-label": name, onclick: () => this.room.act(action) });
   }
 
-  /** Names are told of moves that a person may play, and of those that were played; they stay the same all game. */
+  /** Remember the names of legal and played moves; names do not change during a game. */
   #learn({ legal, last }) {
     for (const { action, name } of [...(legal ?? []), ...(last ? [last] : [])]) this.names.set(String(action), name);
   }
@@ -94,7 +94,7 @@ function row(buttons) {
   return el("div", { class: "toolbar" }, buttons);
 }
 
-/** The words that all these names begin with. */
+/** The words with which all these names begin. */
 function beginning(moves) {
   const words = moves[0].name.split(" ");
   let length = words.length - 1;
@@ -102,7 +102,7 @@ function beginning(moves) {
   return words.slice(0, length).join(" ");
 }
 
-/** By their first word. */
+/** Group moves by their first word. */
 function grouped(moves) {
   const groups = new Map();
   for (const move of moves) {

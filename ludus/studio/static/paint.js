@@ -1,11 +1,11 @@
-// Painting shapes on a canvas: one function a kind, nothing allocated, everything in the game's own pixels.
+// Painting shapes on a canvas: one function per kind, no allocation, all lengths in the game's own pixels.
 
 import { AREA, CIRCLE, LINE, RECT, STRIDE, TEXT } from "./shapes.js";
 
 const RADIANS = Math.PI / 180;
 const now = new Float64Array(STRIDE);
 
-/** Paint shapes [low, high) as they stand `progress` (0..1) of the way from one tick to the next. */
+/** Paint shapes [low, high), interpolated by `progress` (0..1) between two ticks. */
 export function paint(pen, shapes, low, high, progress, scale) {
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   pen.lineCap = "round";

@@ -1,4 +1,4 @@
-// One metric of all runs of a board: a chart, its newest values in words, and the same as a table.
+// One metric of all runs of a board: a chart, its newest values as text, and a table.
 
 import { duration, el, number } from "./dom.js";
 import { nearest, sampled, smoothed } from "./history.js";
@@ -9,16 +9,16 @@ const LABELS = {
   return: "Return while learning", explained: "Variance the critic explains", entropy: "Weight of entropy",
 };
 const MARKS = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
-/** Steps of an axis of time that are round for those who read minutes and hours. */
+/** Tick intervals of a time axis in seconds: round numbers of seconds, minutes, hours and days. */
 const TIMES = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800];
 const ENDS = ["score_low", "score_high"];
 const DASHES = { solid: [], dashed: [8, 5], dotted: [2, 4] };
 const ZOOMS = { "+": [0.25, -0.25], "=": [0.25, -0.25], "-": [-0.5, 0.5], ArrowLeft: [-0.2, -0.2], ArrowRight: [0.2, 0.2], 0: null };
 
-/** Whoever cannot tell many colours apart can tell lines apart. */
+/** The line style of a run, for people who cannot distinguish the colours. */
 const strokeOf = (place) => Object.keys(DASHES)[Math.floor(place / 3) % 3];
 
-/** The name of a metric as people read it. */
+/** The label of a metric. */
 export function label(column) {
   const words = column.replaceAll("_", " ").replaceAll("/", ", ");
   return LABELS[column] ?? words.charAt(0).toUpperCase() + words.slice(1);
@@ -43,7 +43,7 @@ export class Panel {
     this.root.remove();
   }
 
-  /** A new chart: for other colours, another axis or another set of runs. */
+  /** Build the chart again, for other colours, another axis or other runs. */
   build() {
     this.chart?.destroy();
     this.chart = new this.board.uPlot(this.#options(), this.#data(), this.plot);
@@ -60,7 +60,7 @@ export class Panel {
     return { width: Math.max(this.plot.clientWidth, 120), height: this.plot.clientHeight || 200 };
   }
 
-  /** For each run: its line, and with it the raw line or the two ends of its interval. */
+  /** For each run: its line, and the raw line or the two ends of its confidence interval. */
   #data() {
     const { axis, smoothing, runs, uPlot } = this.board;
     return uPlot.join(runs.map((history) => {
@@ -110,7 +110,7 @@ export class Panel {
     this.board.zoomTo(ends);
   }
 
-  /** By keyboard: + and - zoom about the middle, arrows move, 0 shows all. */
+  /** Keyboard: + and - zoom about the middle, arrows move, 0 shows all. */
   #key(event) {
     const { min, max } = this.chart?.scales.x ?? {};
     if (min == null || event.ctrlKey || event.metaKey || event.altKey || !(event.key in ZOOMS)) return;
@@ -119,7 +119,7 @@ export class Panel {
     this.board.zoomTo(shares && [min + shares[0] * (max - min), max + shares[1] * (max - min)]);
   }
 
-  /** The values at a place of the axis, or the newest: in the caption, in the legend, and for those who do not see them. */
+  /** Show the values at a position of the axis, or the newest, in the caption, the legend and the ARIA label. */
   #tell(place = null) {
     const { runs } = this.board;
     const found = runs.map((history) => this.#at(history, place));

@@ -1,8 +1,8 @@
-// Pieces that several views are made of: addresses, buttons, sections, tables that narrow pages can hold.
+// Elements that several views share: addresses, buttons, sections, and tables that fit narrow pages.
 
 import { el, replace } from "./dom.js";
 
-/** "#/run/car-0001", and "/api/runs/car-0001". */
+/** "#/run/name-0001", and "/api/runs/name-0001". */
 export const to = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
 export const api = (...parts) => `/api/${parts.map(encodeURIComponent).join("/")}`;
 
@@ -18,18 +18,18 @@ export function emptiness(heading, text, href, verb) {
   return el("div", { class: "empty" }, el("h2", { text: heading }), el("p", { text }), el("a", { class: "button primary", href, text: verb }));
 }
 
-/** `heads` are words (">Score" stands at the right, "" above what needs no word) or elements, `rows` are tr elements. */
+/** `heads` are texts (">Score" is right-aligned, "" is an empty head) or elements, `rows` are tr elements. */
 export function table(label, heads, rows, kind = "") {
   const head = heads.map((word) => (typeof word !== "string" ? word : word ? el("th", { scope: "col", class: side(word), text: bare(word) }) : el("td")));
   return scrolled(label, el("table", { class: `table ${kind}` }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
-/** What may be wider than the page scrolls by itself, also by keyboard. */
+/** A container that scrolls content wider than the page, also by keyboard. */
 export function scrolled(label, content) {
   return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, content);
 }
 
-/** A cell that says by itself what it is, for narrow pages, where rows become blocks. */
+/** A cell with its label, which narrow pages show, because rows become blocks there. */
 export function cell(label, ...parts) {
   return el("td", { class: side(label), dataset: { label: bare(label) } }, el("span", { class: "cell" }, parts));
 }
@@ -38,7 +38,7 @@ export const rowHead = (...parts) => el("th", { scope: "row" }, parts);
 const side = (label) => (label.startsWith(">") ? "number" : "");
 const bare = (label) => label.replace(/^>/, "");
 
-/** Draw a part anew without taking the keyboard away: the focus stays with the control of the same name, or near it. */
+/** Redraw a part and keep the keyboard focus on the control of the same name, or on the first one. */
 export function redraw(place, ...children) {
   const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   replace(place, ...children);
@@ -49,7 +49,7 @@ export function redraw(place, ...children) {
 
 const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
-/** A moment as the server tells it, in seconds since 1970 or as an ISO date, in the words of the reader's place. */
+/** A time from the server, in seconds since 1970 or as an ISO date, in the format of the reader's locale. */
 export function moment(created) {
   const date = new Date(typeof created === "number" ? created * 1000 : created ?? NaN);
   return Number.isNaN(date.getTime()) ? "–" : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });

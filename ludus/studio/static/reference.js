@@ -1,4 +1,4 @@
-// The API to read: every route by its tag, from the server's own description, and the socket's messages.
+// The API reference: all routes by tag, from the server's OpenAPI description, and the WebSocket messages.
 
 import { get } from "./api.js";
 import { el, replace } from "./dom.js";
@@ -10,26 +10,26 @@ const SENT = [
   ["watch, leave", '{"do": "watch", "room": id}', "frames and state of a room"],
   ["follow, unfollow", '{"do": "follow", "run": name}', "the metrics that a run writes"],
   ["list", '{"do": "list"}', "whenever the list of runs changes"],
-  ["act", '{"do": "act", "room": id, "action": 4, "move": 7}', "a move, if so many were made before it"],
-  ["undo, hint, tick", '{"do": "hint", "room": id}', "a move back, advice, one step while paused"],
-  ["again", '{"do": "again", "room": id, "seed": 3}', "a new game; a seed may be given"],
-  ["set", '{"do": "set", "room": id, "speed": 2}', "speed, paused, cars, ghost, imagine, seats"],
-  ["wheel, steer", '{"do": "steer", "room": id, "action": [0.2, 1]}', "who drives, and how a person does"],
+  ["act", '{"do": "act", "room": id, "action": 4, "move": 7}', "play a move; \"move\" is the number of moves played before it"],
+  ["undo, hint, tick", '{"do": "hint", "room": id}', "undo a move, request a hint, make one step while paused"],
+  ["again", '{"do": "again", "room": id, "seed": 3}', "start a new game; the seed is optional"],
+  ["set", '{"do": "set", "room": id, "speed": 2}', "speed, paused, swarm, ghost, imagine, seats"],
+  ["control, input", '{"do": "input", "room": id, "action": [0.2, 1]}', "who controls a continuous game, and the action of a person in control"],
 ];
 const HEARD = [
   ["hello", "boot and version of the server"],
-  ["room", "all of a room but its picture: whose turn, legal moves, thoughts, result"],
-  ["run", "the summary of a run and its new lines of metrics, at most four a second"],
+  ["room", "the state of a room without its picture: whose turn, legal moves, thoughts, result"],
+  ["run", "the summary of a run and its new lines of metrics, at most four times per second"],
   ["runs", "the list of runs has changed"],
-  ["error", "a sentence"],
-  ["binary", "a frame: the shapes of the picture, all or those that changed"],
+  ["error", "an error message"],
+  ["binary", "a frame: all shapes of the picture, or those that changed"],
 ];
-const CLASSIC = [
-  ["/video_feed", "the car as a stream of pictures (multipart)"],
-  ["/start, /stop, /reset", "let the car drive, hold it, put it at the start"],
-  ["/toggle_control, /control", "who drives, and steering by a person"],
-  ["/stats", "how it drives"],
-  ["/save_model, /load_model?file=, /list_models", "keep the agent, take another one, which there are"],
+const DASHBOARD = [
+  ["/video_feed", "the game as a stream of pictures (multipart)"],
+  ["/start, /stop, /reset", "start training, stop and pause, start a new game"],
+  ["/toggle_control, /control", "change who has control, and set the action of a person by the names of the controls"],
+  ["/stats", "rewards, losses and the state of the game"],
+  ["/save_model, /load_model?file=, /list_models", "save a checkpoint, let a saved one play, list all"],
 ];
 
 function operations(api) {
@@ -45,7 +45,7 @@ function byTag(found) {
   return groups;
 }
 
-/** The schema itself, where the document says only where it stands. */
+/** Resolve a $ref to the schema itself. */
 function resolved(api, schema) {
   const name = schema?.$ref?.split("/").at(-1);
   return name ? api.components.schemas[name] : (schema ?? {});
@@ -74,14 +74,14 @@ function facts(heads, rows) {
 function shown(api, operation) {
   const rows = inputs(api, operation).map(({ name, where, required, schema, help }) => {
     const preset = schema?.default === undefined || schema.default === null ? "" : ` (${JSON.stringify(schema.default)})`;
-    return [name, `${where}${required ? "" : ", may be left out"}`, `${kind(api, schema)}${preset}`, help ?? ""];
+    return [name, `${where}${required ? "" : ", optional"}`, `${kind(api, schema)}${preset}`, help ?? ""];
   });
   const answers = Object.keys(operation.responses ?? {}).filter((code) => code < "400").join(", ");
   return el("details", { class: "panel operation" },
     el("summary", {}, el("span", { class: `method ${operation.method}`, text: operation.method.toUpperCase() }), el("code", { text: operation.path }), el("span", { class: "muted", text: operation.summary ?? "" })),
     operation.description ? el("p", { text: operation.description }) : null,
-    rows.length ? facts(["Name", "Where", "Kind", "Meaning"], rows) : el("p", { class: "muted", text: "It takes nothing." }),
-    el("p", { class: "muted", text: `Answers ${answers}; an error is {"sentence": "…", "field": "…"}.` }));
+    rows.length ? facts(["Name", "Where", "Kind", "Meaning"], rows) : el("p", { class: "muted", text: "No parameters." }),
+    el("p", { class: "muted", text: `Responds with ${answers}; errors are {"sentence": "…", "field": "…"}.` }));
 }
 
 function section(id, heading, ...parts) {
@@ -90,16 +90,16 @@ function section(id, heading, ...parts) {
 
 function page(api) {
   const groups = [...byTag(operations(api))];
-  const links = [...groups.map(([tag]) => [`tag-${tag}`, tag]), ["socket", "WebSocket"], ["classic", "Car endpoints"]];
+  const links = [...groups.map(([tag]) => [`tag-${tag}`, tag]), ["socket", "WebSocket"], ["dashboard", "Dashboard"]];
   const code = (text) => el("code", { text });
   return el("div", { class: "view" },
     el("h1", { text: "API reference" }),
-    el("p", { class: "muted", text: `${api.info.title} ${api.info.version}. JSON over HTTP, and one WebSocket for whatever moves.` }),
+    el("p", { class: "muted", text: `${api.info.title} ${api.info.version}. JSON over HTTP, and one WebSocket for live updates.` }),
     el("nav", { class: "toolbar", "aria-label": "Contents" }, links.map(([id, text]) => el("a", { class: "button small", href: `#${id}`, text }))),
     groups.map(([tag, found]) => section(`tag-${tag}`, tag.charAt(0).toUpperCase() + tag.slice(1), el("div", { class: "operations" }, found.map((one) => shown(api, one))))),
     section("socket", "WebSocket /ws", el("div", { class: "panel" }, el("h3", { text: "To the server" }), facts(["Word", "Message", "Meaning"], SENT.map(([word, example, meaning]) => [word, code(example), meaning]))),
       el("div", { class: "panel" }, el("h3", { text: "To the page" }), facts(["Kind", "Meaning"], HEARD))),
-    section("classic", "Endpoints for one car", el("div", { class: "panel" }, facts(["Path", "Meaning"], CLASSIC))));
+    section("dashboard", "Dashboard for one game", el("div", { class: "panel" }, facts(["Path", "Meaning"], DASHBOARD))));
 }
 
 const kept = localStorage.getItem("theme");

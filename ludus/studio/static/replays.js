@@ -1,4 +1,4 @@
-// Games that were kept: their list, and one of them played again, forwards, backwards and at any speed.
+// Saved replays: the list, and a player for one of them, forwards, backwards and at any speed.
 
 import { bytes, get, remove } from "./api.js";
 import { attempt } from "./dialogs.js";
@@ -9,10 +9,10 @@ import { api, button, cell, emptiness, moment, rowHead, section, table, to } fro
 export const title = ({ route, name }) => (route === "replay" ? `Replay ${name}` : "Replays");
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
-const QUICK = 30; // steps a second of a game with so many steps that each is no move of its own
+const QUICK = 30; // steps per second of games with so many steps that they are not single moves
 const CALM = 1.5;
-const MANY = 400; // moves; more of them nobody reads, and the list is left out
-const ENDINGS = { over: "played to its end", cut: "cut off", open: "left before its end" };
+const MANY = 400; // moves; with more, the list of moves is not shown
+const ENDINGS = { over: "finished", cut: "cut off", open: "not finished" };
 
 export async function view(root, { route, name, at }) {
   if (route !== "replay" || !name) return list(root);
@@ -27,7 +27,7 @@ async function list(root) {
   const replays = await get("/api/replays");
   const place = el("div", {});
   root.append(el("h1", { text: "Replays" }), place);
-  if (!replays.length) return void replace(place, emptiness("No replays yet", "Play or watch a game, and keep it there with “Save replay”.", "#/", "To the gallery"));
+  if (!replays.length) return void replace(place, emptiness("No replays yet", "Play or watch a game, and save it there with “Save replay”.", "#/", "To the gallery"));
   replace(place, el("div", { class: "panel flush" }, table("Replays", ["Replay", "Game", "Agents", "Result", ">Steps", ""], replays.map(row), "stacked")));
 }
 
@@ -40,7 +40,7 @@ function row(replay) {
 }
 
 async function deleted({ name }) {
-  if (!(await confirm(`Delete the replay ${name}? This cannot be taken back.`, "Delete"))) return false;
+  if (!(await confirm(`Delete the replay ${name}? This cannot be undone.`, "Delete"))) return false;
   return attempt(() => remove(api("replays", name)));
 }
 
@@ -49,7 +49,7 @@ function result({ returns, ending }) {
   return ending === "over" ? numbers : `${numbers}, ${ENDINGS[ending] ?? ending}`;
 }
 
-/** The messages of a file of frames: a count, then each with its length before it. */
+/** The messages of a file of frames: a count, then each message preceded by its length. */
 export function unpacked(buffer) {
   const numbers = new DataView(buffer);
   const messages = [];
@@ -61,7 +61,7 @@ export function unpacked(buffer) {
   return messages;
 }
 
-/** Whether a frame stands for itself; others say only what has changed since the one before. Pixels always do. */
+/** Whether a frame is complete; others contain only changes since the previous one. Pixel frames always are. */
 function whole(message) {
   const [version, flags] = new Uint8Array(message, 0, 2);
   return version === 2 || (flags & 1) === 1;
@@ -73,7 +73,7 @@ class Player {
     this.last = frames.length - 1;
     this.stageplace = el("div", { class: "replay-stage" });
     this.play = button("", () => this.toggle(), "primary play");
-    this.scrubber = el("input", { type: "range", min: "0", max: String(this.last), value: "0", "aria-label": "Place in the game", oninput: () => this.#halt(Number(this.scrubber.value)) });
+    this.scrubber = el("input", { type: "range", min: "0", max: String(this.last), value: "0", "aria-label": "Position in the game", oninput: () => this.#halt(Number(this.scrubber.value)) });
     this.told = el("p", { class: "muted numbers" });
     this.moves = el("ol", { class: "moves" });
     root.append(this.#heading(), el("div", { class: "replay", onkeydown: (event) => this.#key(event) },
@@ -102,14 +102,14 @@ class Player {
     if (place === this.at || this.last < 0) return;
     let from = place;
     while (from > 0 && !whole(this.frames[from])) from -= 1;
-    // Going forwards, what is on the stage already is the beginning.
+    // Going forwards, continue from the frame that is already on the stage.
     if (this.at >= from && this.at < place) from = this.at + 1;
     for (let frame = from; frame <= place; frame += 1) this.stage.message(this.frames[frame]);
     this.at = place;
     this.#show();
   }
 
-  /** Time, not the number of calls, says where the game is: a slow page skips frames and keeps the pace. */
+  /** Advance by elapsed time, not by calls, so that a slow page skips frames and keeps the pace. */
   #tick() {
     if (!this.playing) return;
     const passed = (performance.now() - this.started.time) / 1000;
@@ -138,7 +138,7 @@ class Player {
     if (!this.playing && this.at >= 0) this.#keepPlace();
   }
 
-  /** The address says where one is, so that it can be kept and sent. */
+  /** Put the position into the address, so that it can be bookmarked and shared. */
   #keepPlace() {
     history.replaceState(null, "", `${to("replay", this.replay.name)}?at=${this.at}`);
   }
@@ -162,7 +162,7 @@ class Player {
     return el("div", { class: "run-head" },
       el("div", {}, el("h1", { text: `${game}: ${agents.join(" against ")}` }), el("p", { class: "muted", text: `${name} · ${result(this.replay)}` })),
       el("div", { class: "toolbar" },
-        button("Copy a link to this moment", () => this.#share()),
+        button("Copy link to this position", () => this.#share()),
         button("Delete", async () => (await deleted(this.replay)) && (location.hash = "#/replays"), "quiet")));
   }
 
@@ -171,7 +171,7 @@ class Player {
     const speed = select(SPEEDS.map((value) => ({ name: String(value), label: `${value}×` })), "1", { "aria-label": "Speed", onchange: (event) => this.#hasten(Number(event.target.value)) });
     return el("div", { class: "toolbar player" },
       step("«", "To the beginning", () => 0), step("−1", "One step back", () => this.at - 1), this.play,
-      step("+1", "One step on", () => this.at + 1), step("»", "To the end", () => this.last), speed);
+      step("+1", "One step forward", () => this.at + 1), step("»", "To the end", () => this.last), speed);
   }
 
   #hasten(speed) {
@@ -186,7 +186,7 @@ class Player {
     return section("moves", count(moves.length, "move"), this.moves);
   }
 
-  /** Space plays; arrows step, also where no control of their own has them. */
+  /** Keyboard: space plays and pauses, arrows step. */
   #key(event) {
     const inButton = event.target.tagName === "BUTTON" || event.target.tagName === "SELECT";
     const stepped = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -201,9 +201,9 @@ class Player {
     const link = location.href;
     try {
       await navigator.clipboard.writeText(link);
-      toast("The link to this moment is in the clipboard.", "good");
+      toast("The link to this position was copied to the clipboard.", "good");
     } catch {
-      // Away from this machine and without TLS, browsers have no clipboard for pages.
+      // Browsers offer the clipboard only on localhost or with TLS.
       toast(`Copy this link: ${link}`);
     }
   }

@@ -1,9 +1,9 @@
-// A room: the stage, and beside it what this game and these players call for. Also makes rooms (#/play, #/watch).
+// A room: the stage, and beside it the sections that suit game and players. Also creates rooms (#/play, #/watch).
 
 import { get, post } from "./api.js";
 import { confirm, el, toast } from "./dom.js";
-import { Drive } from "./drive.js";
 import { Finish } from "./finish.js";
+import { Live } from "./live.js";
 import { Moves } from "./moves.js";
 import { Seats } from "./seats.js";
 import { Stage } from "./stage.js";
@@ -12,7 +12,7 @@ import { wire } from "./wire.js";
 
 const LONG_GAME = 10;
 const ANSWER_TIME = 500;
-/** Whom a person meets first: the strongest who still makes mistakes. */
+/** Maximum strength of the default opponent of a person, so that it still makes mistakes. */
 const KIND_STRENGTH = 4;
 
 export const title = ({ route }) => (route === "watch" ? "Watch" : route === "play" ? "Play" : "Room");
@@ -24,23 +24,23 @@ export async function view(root, parameters) {
   return () => room.close();
 }
 
-/** Make a room for a game and go there; the address that made it does not stay in the history. */
-async function make(root, { route, name, agent, seed, cars }) {
-  root.append(el("h1", { text: "Setting the table …" }));
+/** Create a room for a game and go there; the address that created it is replaced in the history. */
+async function make(root, { route, name, agent, seed, swarm }) {
+  root.append(el("h1", { text: "Opening a room …" }));
   const base = (name ?? "").split("(")[0];
   const [games, agents] = await Promise.all([get("/api/games"), get(`/api/games/${encodeURIComponent(base)}/agents`)]);
   const game = games.find((one) => one.name === base) ?? { seats: 1 };
-  const drives = route === "play" && game.continuous;
-  const seats = route === "play" && !drives ? table(game, agent ?? opponent(agents)) : Array(game.seats).fill(agent ?? agents[0]?.name);
-  const body = { game: route === "play" ? byHand(name, game) : name, seats, ...(seed ? { seed: Number(seed) } : {}), ...(cars ? { cars: Number(cars) } : {}) };
+  const live = route === "play" && game.continuous;
+  const seats = route === "play" && !live ? table(game, agent ?? opponent(agents)) : Array(game.seats).fill(agent ?? agents[0]?.name);
+  const body = { game: route === "play" ? byHand(name, game) : name, seats, ...(seed ? { seed: Number(seed) } : {}), ...(swarm ? { swarm: Number(swarm) } : {}) };
   const { room } = await post("/api/rooms", body);
-  location.replace(`#/room/${room}${drives ? "?hands=person" : ""}`);
+  location.replace(`#/room/${room}${live ? "?hands=person" : ""}`);
 }
 
-/** Where whole plays are one action each (poker hands), a person would rather pick card by card. */
+/** The game with the parameters that it declares for play by a person, unless others are given. */
 function byHand(name, game) {
-  const choosable = game.parameters?.actions?.meaning.includes("elementary");
-  return choosable && !name.includes("(") ? `${name}(actions=all)` : name;
+  const own = Object.entries(game.parameters ?? {}).filter(([, { by_hand: value }]) => value).map(([key, { by_hand: value }]) => `${key}=${value}`);
+  return own.length && !name.includes("(") ? `${name}(${own.join(", ")})` : name;
 }
 
 function opponent(agents) {
@@ -52,7 +52,7 @@ function table(game, other) {
   return Array.from({ length: game.seats }, (_, seat) => (seat === 0 ? "person" : other));
 }
 
-/** Sections of the side are {node, update(state)}, some with close() or frame(stage); each hides itself when it has nothing to say. */
+/** Sections of the side are {node, update(state)}, some with close() or frame(stage); each hides itself when it is empty. */
 export class Room {
   constructor(root, state, { hands }) {
     this.id = state.room;
@@ -63,26 +63,26 @@ export class Room {
     this.keys = (event) => this.#key(event);
     document.addEventListener("keydown", this.keys);
     this.update(state);
-    if (hands === "person") this.drive.wheel.take();
+    if (hands === "person") this.live.controls.take();
   }
 
   #build(root, state) {
     this.heading = el("h1", { text: state.title });
     this.spoken = el("p", { class: "hushed", "aria-live": "polite" });
     this.turns = new Turns(this);
-    this.drive = new Drive(this);
-    this.turns.buttons.prepend(this.drive.wheel.grab, this.drive.wheel.back, this.drive.wheel.teach);
+    this.live = new Live(this);
+    this.turns.buttons.prepend(this.live.controls.grab, this.live.controls.back, this.live.controls.teach);
     this.moves = new Moves(this);
     this.finish = new Finish(this);
-    this.sections = [this.turns, this.finish, this.drive, this.moves, new Seats(this)];
+    this.sections = [this.turns, this.finish, this.live, this.moves, new Seats(this)];
     const board = el("div", { class: "room-board" });
     root.append(el("div", { class: "room" },
       el("div", { class: "room-main" },
         el("div", { class: "room-head" }, this.heading, this.turns.line),
-        el("div", { class: "room-table" }, this.turns.bar, board), this.drive.wheel.node, this.turns.buttons, this.drive.wheel.help),
+        el("div", { class: "room-table" }, this.turns.bar, board), this.live.controls.node, this.turns.buttons, this.live.controls.help),
       el("aside", { class: "room-side", "aria-label": "About this room" }, this.sections.map((section) => section.node)), this.spoken));
     this.stage = new Stage(board, { label: state.title, onAction: (action) => this.act(action) });
-    board.append(this.drive.wheel.offer);
+    board.append(this.live.controls.offer);
   }
 
   update(state) {
@@ -98,11 +98,11 @@ export class Room {
 
   #frame(buffer) {
     this.stage.message(buffer);
-    this.drive.frame(this.stage);
+    this.live.frame(this.stage);
     if (this.state.waiting) this.moves.refresh();
   }
 
-  /** Tell who cannot see the board what happened; a room that runs by itself would never stop talking. */
+  /** Announce moves to screen readers; not in rooms where only agents play, which would never stop. */
   #say(before, state) {
     if (state.continuous || (!state.you?.length && !state.over)) return;
     if (state.move === before.move && state.over === before.over && this.spoken.textContent) return;
@@ -110,7 +110,7 @@ export class Room {
   }
 
   send(command) {
-    if (!wire.send({ room: this.id, ...command })) toast("There is no connection to the studio; this was not sent.", "bad");
+    if (!wire.send({ room: this.id, ...command })) toast("The command was not sent, because there is no connection to the studio.", "bad");
   }
 
   /** Play a move, once: a key that is held down must not send it again before the room has answered. */
@@ -124,7 +124,7 @@ export class Room {
   async again() {
     const { over, move, you, continuous } = this.state;
     const losing = !over && !continuous && you?.length && move > LONG_GAME;
-    if (losing && !(await confirm("This game is not over. Begin a new one?", "New game"))) return;
+    if (losing && !(await confirm("This game is not over. Start a new one?", "New game"))) return;
     this.send({ do: "again" });
   }
 
@@ -137,11 +137,11 @@ export class Room {
   #key(event) {
     const typing = event.target.closest?.("input, select, textarea, dialog");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (this.drive.key(event) || this.turns.key(event)) event.preventDefault();
+    if (this.live.key(event) || this.turns.key(event)) event.preventDefault();
   }
 
   close() {
-    // The wheel is handed back while the room still listens to this page.
+    // Give control back before the page leaves the room.
     for (const section of this.sections) section.close?.();
     this.stop();
     document.removeEventListener("keydown", this.keys);

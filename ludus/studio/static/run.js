@@ -1,4 +1,4 @@
-// One run: how it stands, its curves while they grow, its checkpoints, settings and log, and everything to do with it.
+// One run: its status, live charts, checkpoints, settings and log, and buttons to control it.
 
 import { get, post } from "./api.js";
 import { Board } from "./charts.js";
@@ -8,7 +8,7 @@ import { count, duration, el, number, percent, replace, toast } from "./dom.js";
 import { fieldLabel, typed } from "./form.js";
 import { History } from "./history.js";
 import { api, button, redraw, to } from "./parts.js";
-import { Watching } from "./watching.js";
+import { Preview } from "./preview.js";
 import { wire } from "./wire.js";
 
 export const title = ({ name }) => name ?? "Run";
@@ -16,9 +16,9 @@ export const title = ({ name }) => name ?? "Run";
 const KINDS = { training: "accent", paused: "accent", finished: "good", failed: "bad" };
 const ALIVE = ["training", "paused"];
 const CONTROLS = [
-  { verb: "resume", text: ({ status }) => (status === "new" ? "Start" : "Resume"), when: ["new", "paused", "stopped", "failed"], hint: "Go on from where it stands" },
-  { verb: "pause", text: () => "Pause", when: ["training"], hint: "Wait after this update" },
-  { verb: "step", text: () => "One update", when: ["paused"], hint: "Learn once, then wait again" },
+  { verb: "resume", text: ({ status }) => (status === "new" ? "Start" : "Resume"), when: ["new", "paused", "stopped", "failed"], hint: "Continue training" },
+  { verb: "pause", text: () => "Pause", when: ["training"], hint: "Pause after this update" },
+  { verb: "step", text: () => "One update", when: ["paused"], hint: "Make one update, then pause again" },
   { verb: "save", text: () => "Save", when: ALIVE, hint: "Write a checkpoint now" },
   { verb: "stop", text: () => "Stop", when: ALIVE, hint: "Save and end the trainer; it can be resumed" },
   { verb: "continue", text: () => "Continue …", when: ["finished", "stopped"], hint: "Train for more steps" },
@@ -58,7 +58,7 @@ class RunPage {
     const [run, metrics] = await Promise.all([get(this.path), get(`${this.path}/metrics?points=2000`)]);
     this.#take(run);
     this.#showSettings();
-    this.watching = new Watching(this.side, this.run.game, `run:${this.name}`);
+    this.preview = new Preview(this.side, this.run.game, `run:${this.name}`);
     this.board = new Board(this.charts, [new History(this.name, metrics)]);
     this.board.tools.append(el("a", { class: "button quiet small", href: `${this.path}/metrics.csv`, download: `${this.name}.csv`, text: "CSV" }));
     this.stop = wire.follow(this.name, (message) => this.#heard(message));
@@ -70,7 +70,7 @@ class RunPage {
     clearInterval(this.clock);
     this.stop?.();
     this.board?.close();
-    this.watching?.close();
+    this.preview?.close();
   }
 
   #heard({ summary, lines }) {
@@ -80,7 +80,7 @@ class RunPage {
     if (more || !ALIVE.includes(summary.status)) this.#refresh();
   }
 
-  /** Older checkpoints make room for newer ones, so their number alone does not tell that there are others. */
+  /** Old checkpoints are deleted when new ones are saved, so an equal number does not mean that none is new. */
   #look() {
     this.#readLog();
     if (ALIVE.includes(this.run.status)) this.#refresh();
@@ -90,7 +90,7 @@ class RunPage {
     this.#take(await get(this.path).catch(() => this.run));
   }
 
-  /** Show a run as it stands now, drawing anew only what has changed. */
+  /** Show the present state of a run; redraws only what has changed. */
   #take(run) {
     const before = this.run;
     this.run = run;
@@ -116,15 +116,15 @@ class RunPage {
       el("div", { class: "toolbar" },
         button("Title and tags", async () => (await rename(run)) && this.#refresh(), "quiet small"),
         button("Evaluate", () => evaluate(run, this.jobs), "quiet small", { disabled: !run.checkpoints.length }),
-        el("a", { class: "button quiet small", href: again, text: "Train anew with these settings" }),
+        el("a", { class: "button quiet small", href: again, text: "Train again with these settings" }),
         button("Delete", async () => (await deleteRuns([run])) && (location.hash = "#/runs"), "quiet small")));
   }
 
   #showFailure() {
     const { status, sentence, checkpoints } = this.run;
     if (status !== "failed") return void replace(this.alert);
-    const advice = `${checkpoints.length ? "Resume goes on from the newest checkpoint" : "Nothing was saved yet; mend what is said here and resume"}, or train anew with other settings. The log below has all that was said.`;
-    replace(this.alert, el("div", { class: "panel failure" }, el("h2", { text: "The training failed" }), el("p", { text: sentence ?? "It ended without a word." }), el("p", { class: "muted", text: advice })));
+    const advice = `${checkpoints.length ? "Resume continues from the newest checkpoint" : "No checkpoint was saved; fix the problem and resume"}, or train again with other settings. The log below has the full output.`;
+    replace(this.alert, el("div", { class: "panel failure" }, el("h2", { text: "Training failed" }), el("p", { text: sentence ?? "The trainer ended without an error message." }), el("p", { class: "muted", text: advice })));
     this.logFold.open = true;
   }
 
@@ -135,7 +135,7 @@ class RunPage {
     const facts = [
       ["Steps", number(steps), `of ${number(of)}`],
       ["Score", number(score), spread],
-      ["Speed", status === "training" ? number(rate) : "–", "steps a second"],
+      ["Speed", status === "training" ? number(rate) : "–", "steps per second"],
       ["Trained", duration(seconds), ""],
       ["Left", status === "training" ? duration(left) : "–", ""],
     ];
@@ -155,7 +155,7 @@ class RunPage {
   async #command(verb) {
     if (verb === "continue") return void ((await moreSteps(this.run)) && this.#refresh());
     const done = await attempt(() => post(`${this.path}/${verb}`));
-    if (done && verb === "save") toast("A checkpoint is written after this update.");
+    if (done && verb === "save") toast("A checkpoint will be saved after this update.");
     if (done) this.#refresh();
   }
 
@@ -169,7 +169,7 @@ class RunPage {
     const atEnd = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 20;
     const { lines } = await get(`${this.path}/log?lines=200`).catch(() => ({ lines: ["The log could not be read."] }));
     this.read = this.run?.status;
-    this.log.textContent = lines.join("\n") || "Nothing has been said yet.";
+    this.log.textContent = lines.join("\n") || "The log is empty.";
     if (atEnd) this.log.scrollTop = this.log.scrollHeight;
   }
 }

@@ -1,4 +1,4 @@
-// All runs: found by words, game, status or tag, sorted, compared, named, evaluated, deleted; and agents brought in.
+// All runs: search, filter, sort, compare, tag and delete them; and import agents.
 
 import { ApiError, get } from "./api.js";
 import { MOST_RUNS } from "./charts.js";
@@ -11,7 +11,7 @@ import { wire } from "./wire.js";
 
 export const title = "Runs";
 
-const LARGEST = 64 * 2 ** 20; // bytes of an agent, as the server takes them
+const LARGEST = 64 * 2 ** 20; // maximum bytes of an imported agent, as on the server
 const COLUMNS = [
   { key: "name", text: "Run" }, { key: "game", text: "Game" }, { key: "algorithm", text: "Algorithm" }, { key: "status", text: "Status" },
   { key: "share", text: "Progress" }, { key: "score", text: "Score", number: true }, { key: "seconds", text: "Trained", number: true },
@@ -43,7 +43,7 @@ class RunsPage {
     await this.#fetch();
     this.#showFilters();
     this.off = wire.on("runs", () => this.#fetch());
-    // Steps and scores of those that train move without the list becoming another one.
+    // Steps and scores of running trainers change without a message that the list has changed.
     this.clock = setInterval(() => this.runs.some((run) => run.status === "training") && this.#fetch(), 3000);
     for (const name of compared) if (this.runs.some((run) => run.name === name)) this.chosen.add(name);
     if (this.chosen.size > 1) await this.#compare();
@@ -70,7 +70,7 @@ class RunsPage {
     replace(this.filters, field("Search", words), choice("game", "Game", values((run) => run.game)), choice("status", "Status", values((run) => run.status)), choice("tag", "Tag", values((run) => run.tags)), el("div", { class: "narrow" }, field("Sort by", this.#sorter())));
   }
 
-  /** Where the page is too narrow for heads of columns. */
+  /** A select to sort by, for pages too narrow for column heads. */
   #sorter() {
     return select(COLUMNS.map(({ key, text }) => ({ name: key, label: text })), "name", { onchange: (event) => this.#sort(event.target.value) });
   }
@@ -99,7 +99,7 @@ class RunsPage {
     const visible = this.#visible();
     this.filters.hidden = this.runs.length === 0;
     if (!this.runs.length) replace(this.list, emptiness("No runs yet", "Train an agent, and watch it learn.", "#/train", "Train an agent"));
-    else if (!visible.length) replace(this.list, el("p", { class: "empty", text: "No run is like that." }));
+    else if (!visible.length) replace(this.list, el("p", { class: "empty", text: "No run matches these filters." }));
     else redraw(this.list, el("div", { class: "panel flush" }, table("Runs", this.#heads(visible), visible.map((run) => this.#row(run)), "stacked")));
   }
 
@@ -145,7 +145,7 @@ class RunsPage {
   async #compare() {
     const names = [...this.chosen];
     await this.comparison.show(names);
-    // The address names what is compared, so that it can be kept and sent.
+    // Put the compared runs into the address, so that it can be bookmarked and shared.
     history.replaceState(null, "", `#/runs?compare=${names.map(encodeURIComponent).join(",")}`);
   }
 
@@ -158,7 +158,7 @@ class RunsPage {
     const [file] = input.files;
     input.value = "";
     if (!file) return;
-    if (file.size > LARGEST) throw new ApiError(`${file.name} is larger than 64 MB; export the agent alone, without what it learned from.`, null, 0);
+    if (file.size > LARGEST) throw new ApiError(`${file.name} is larger than 64 MB; import a file made by Export, which contains only the agent.`, null, 0);
     const answer = await fetch("/api/agents", { method: "POST", body: file, headers: { "Content-Type": "application/zip" } });
     const said = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new ApiError(said.sentence ?? "This file could not be imported.", null, answer.status);
@@ -167,7 +167,7 @@ class RunsPage {
   }
 }
 
-/** Whatever is missing counts as smallest. */
+/** Compare values for sorting; missing values come first. */
 function compared(one, other) {
   if (one == null || other == null) return (one != null) - (other != null);
   return typeof one === "string" ? one.localeCompare(other, undefined, { numeric: true }) : one - other;

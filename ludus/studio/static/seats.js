@@ -1,4 +1,4 @@
-// Who plays: a select a seat, from the agents that there are for this game, the person's own runs among them.
+// The players: one select per seat with the agents of this game, including the person's own runs.
 
 import { get } from "./api.js";
 import { el, replace, unique } from "./dom.js";
@@ -25,7 +25,7 @@ export class Seats {
 
   update(state) {
     const drawn = JSON.stringify([state.seats, state.continuous, this.agents.length]);
-    // A select that is open must not be taken from under the person's hand.
+    // Do not replace a select while the person may have it open.
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.selects = state.seats.map((agent, seat) => this.#select(state, agent, seat));
@@ -34,7 +34,7 @@ export class Seats {
   }
 
   #field(state, select, seat) {
-    const label = state.seats.length > 1 ? `${ordinal(seat)} seat` : state.continuous ? "At the wheel" : "Player";
+    const label = state.seats.length > 1 ? `${ordinal(seat)} seat` : state.continuous ? "In control" : "Player";
     return el("div", { class: "field" }, el("label", { for: select.id, text: label }), select);
   }
 

@@ -1,11 +1,11 @@
-// The list of shapes a room draws, kept in typed arrays: decodes frame messages and knows what moves between two ticks.
+// The shapes of a room in typed arrays: decodes frame messages and interpolates shapes that move between two ticks.
 
 export const RECT = 1, CIRCLE = 2, LINE = 3, TEXT = 4, AREA = 5;
 /** Numbers of a shape in `from` and `to`: x, y, w, h, size, angle. */
 export const STRIDE = 6;
 const FARTHEST_GLIDE = 60;
 const FAMILY = '"Helvetica Neue", Arial, "Liberation Sans", system-ui, sans-serif';
-const HEADER = 16;
+const HEADER = 16, PIXEL_HEADER = 10;
 const decoder = new TextDecoder();
 const fills = new Map();
 const fonts = new Map();
@@ -29,7 +29,7 @@ export class Shapes {
     this.areasChanged = false;
   }
 
-  /** Take in a message; `progress` is how far (0..1) the picture on the page had come from `from` to `to`. */
+  /** Decode a message; `progress` is how far (0..1) the picture on the page had moved from `from` to `to`. */
   receive(buffer, progress) {
     const view = new DataView(buffer);
     const count = view.getUint16(8, true), first = view.getUint16(10, true), changed = view.getUint16(12, true);
@@ -40,16 +40,23 @@ export class Shapes {
     this.lowest = count === before ? count : Math.min(count, before);
     this.areasChanged = this.#hasArea(count, before);
     this.count = count;
-    this.#read(view, this.#readGauges(view), first, changed, before);
+    this.#read(view, this.#readGauges(view, HEADER), first, changed, before);
     this.moving = this.#anyGlides();
   }
 
-  /** Gauges are floats in the header's tail; returns where the shapes begin. */
-  #readGauges(view) {
-    const size = view.getUint16(14, true);
+  /** Decode the header and the gauges of a pixel frame; returns the offset of the picture. */
+  receivePixels(buffer) {
+    const view = new DataView(buffer);
+    this.tick = view.getUint32(4, true);
+    return this.#readGauges(view, PIXEL_HEADER);
+  }
+
+  /** Gauges are floats after the header, which ends with their number; returns the offset of their end. */
+  #readGauges(view, header) {
+    const size = view.getUint16(header - 2, true);
     if (this.gauges.length !== size) this.gauges = new Float32Array(size);
-    for (let index = 0; index < size; index += 1) this.gauges[index] = view.getFloat32(HEADER + 4 * index, true);
-    return HEADER + 4 * size;
+    for (let index = 0; index < size; index += 1) this.gauges[index] = view.getFloat32(header + 4 * index, true);
+    return header + 4 * size;
   }
 
   #read(view, offset, first, changed, before) {
@@ -68,7 +75,7 @@ export class Shapes {
     return offset + 18 + letters;
   }
 
-  /** Read where a shape stands now; it glides there if it is the same shape and comes from near. */
+  /** Decode the position of a shape; it glides there if it is the same shape and was near. */
   #place(view, offset, index, same) {
     const base = index * STRIDE;
     let moved = false, near = true;
@@ -108,7 +115,7 @@ export class Shapes {
     this.font[index] = kind === TEXT ? fontOf(this.to[index * STRIDE + 4]) : "";
   }
 
-  /** What was on its way goes on from where the person saw it, so that an early message makes no jump. */
+  /** Moving shapes start from their displayed position, so that an early message causes no jump. */
   #settle(progress) {
     if (!this.moving) return;
     for (let index = 0; index < this.count; index += 1) {
@@ -149,7 +156,7 @@ export class Shapes {
   }
 }
 
-/** Colours come as bytes r, g, b and are kept as r | g << 8 | b << 16; strings are made once each. */
+/** Colours are sent as bytes r, g, b and stored as r | g << 8 | b << 16; their CSS strings are cached. */
 function fillOf(color) {
   let text = fills.get(color);
   if (!text) fills.set(color, (text = `rgb(${color & 255} ${(color >> 8) & 255} ${color >> 16})`));

@@ -1,15 +1,15 @@
-// The stage: a canvas that draws a room's shapes smoothly, and over it the areas one can click.
-// What stands still is painted once into a layer; a frame is that layer and the shapes above it.
+// The stage: a canvas that draws a room's shapes smoothly, and clickable areas over it.
+// Shapes that do not move are painted once into a layer; a frame is that layer and the shapes above it.
 
 import { Areas } from "./areas.js";
 import { el } from "./dom.js";
 import { paint } from "./paint.js";
 import { Shapes } from "./shapes.js";
 
-/** Messages that must agree on what stands still before the layer grows: a new track is not worth a layer at once. */
+/** Number of messages in which a shape must be unchanged before it is added to the layer. */
 const PATIENCE = 20;
 const SLOW_FRAME = 11;
-const REST = 400; // ms without a message: whatever comes next is a move and not the next of many ticks
+const REST = 400; // ms without a message after which the next one is a single move, not one of many ticks
 const MOVE_TIME = 140;
 const PIXELS = 2;
 
@@ -31,10 +31,10 @@ export class Stage {
   #drawn = new Float64Array(240);
   #draws = 0;
 
-  /** `onAction(action)` is called when somebody clicks an area; `label` says what the picture shows. */
+  /** `onAction(action)` is called when a person clicks an area; `label` describes the picture. */
   constructor(container, { onAction, label }) {
     this.canvas = el("canvas", { role: "img", "aria-label": label ?? "The game" });
-    // A game may have to be compiled first; until there is a picture, words stand in its place.
+    // A game may have to be compiled first; show text until there is a picture.
     this.note = el("p", { class: "stage-note" });
     this.node = el("div", { class: "stage" }, this.canvas, this.note);
     this.areas = new Areas(this.node, onAction);
@@ -46,7 +46,7 @@ export class Stage {
     window.ludus = { stage: this };
   }
 
-  /** A frame message of the wire. */
+  /** Show a frame message from the socket. */
   message(buffer) {
     const version = new Uint8Array(buffer, 0, 1)[0];
     if (version === PIXELS) return void this.#receivePixels(buffer);
@@ -59,7 +59,7 @@ export class Stage {
     this.#wake();
   }
 
-  /** What the room says of itself: size, legal moves, thoughts, hint, and the position in words. */
+  /** Update from the state of the room: size, legal moves, thoughts, hint, and the position as text. */
   room(state) {
     const [width, height] = state.frame ?? this.#frame;
     if (width !== this.#frame[0] || height !== this.#frame[1]) this.#resize(width, height);
@@ -98,7 +98,7 @@ export class Stage {
     return count;
   }
 
-  /** For tests and the curious: shapes in all, shapes in the layer, milliseconds of a frame, pixels a CSS pixel. */
+  /** For tests and debugging: all shapes, shapes in the layer, milliseconds per frame, pixels per CSS pixel. */
   get figures() {
     return { shapes: this.#shapes.count, still: this.#layerCount, cost: this.#cost, ratio: this.#ratio };
   }
@@ -116,12 +116,12 @@ export class Stage {
     if (this.canvas.width !== width || this.canvas.height !== height) {
       for (const canvas of [this.canvas, this.#layer]) Object.assign(canvas, { width, height });
       this.#layerStale = true;
-      // A canvas is black after a change of its size: paint at once, not at the next frame.
+      // Resizing clears a canvas, so paint at once and not at the next frame.
       this.#draw(performance.now());
     }
   }
 
-  /** How long a glide lasts: the usual time between messages, a little more so that motion never waits for the next. */
+  /** The duration of a glide: a little more than the time between messages, so that motion is continuous. */
   #pace(now) {
     const gap = now - this.#arrived;
     this.#arrived = now;
@@ -130,7 +130,7 @@ export class Stage {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches && gap >= REST) this.#duration = 1;
   }
 
-  /** Decide which shapes belong to the layer: fewer at once if one of them changed, more after some patience. */
+  /** Decide which shapes belong to the layer: remove changed ones at once, add still ones after some messages. */
   #stack() {
     const lowest = this.#shapes.lowest;
     this.#windowLowest = Math.min(this.#windowLowest, lowest);
@@ -163,6 +163,7 @@ export class Stage {
 
   #draw(now) {
     const start = performance.now();
+    this.pen.setTransform(1, 0, 0, 1, 0, 0);
     if (this.#picture) this.pen.drawImage(this.#picture, 0, 0, this.canvas.width, this.canvas.height);
     else this.#drawShapes(Math.max(0, this.#progress(now)));
     this.#measure(start);
@@ -171,7 +172,6 @@ export class Stage {
   #drawShapes(progress) {
     const scale = this.canvas.width / this.#frame[0];
     const still = Math.min(this.#layerCount, this.#shapes.count);
-    this.pen.setTransform(1, 0, 0, 1, 0, 0);
     if (still) this.pen.drawImage(this.#paintLayer(still, scale), 0, 0);
     else this.pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     paint(this.pen, this.#shapes, still, this.#shapes.count, progress, scale);
@@ -187,7 +187,7 @@ export class Stage {
     return this.#layer;
   }
 
-  /** Count the frame; where drawing is slow, draw fewer pixels. */
+  /** Count the frame; if drawing is slow, reduce the resolution. */
   #measure(start) {
     const end = performance.now();
     this.#drawn[this.#draws % this.#drawn.length] = end;
@@ -199,9 +199,9 @@ export class Stage {
     this.#fit();
   }
 
-  /** Games that draw pixels send a WebP; the newest one wins. */
+  /** Show the WebP of a game that draws pixels; if several are being decoded, only the newest is shown. */
   async #receivePixels(buffer) {
-    const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, 8)], { type: "image/webp" }));
+    const picture = await createImageBitmap(new Blob([new Uint8Array(buffer, this.#shapes.receivePixels(buffer))], { type: "image/webp" }));
     this.#picture?.close();
     this.#picture = picture;
     this.note.hidden = true;

@@ -1,4 +1,4 @@
-// Begin a run: choose a game, an algorithm and its settings, which are checked while they are typed.
+// Start a run: choose a game, an algorithm and its settings, which are checked while they are typed.
 
 import { get, post } from "./api.js";
 import { count, el, field, replace, select, toast } from "./dom.js";
@@ -24,12 +24,12 @@ function chooser(games) {
         el("small", { text: game.algorithms.length > 3 ? count(game.algorithms.length, "algorithm") : game.algorithms.map((name) => name.replaceAll("_", " ")).join(", ") }))));
   return [
     el("h1", { text: "Train an agent" }),
-    el("p", { class: "muted", text: "Choose what it shall learn to play. Every game comes with settings that are known to work." }),
+    el("p", { class: "muted", text: "Choose a game to learn. Every game comes with settings that are known to work." }),
     el("div", { class: "grid game-grid" }, ...cards),
   ];
 }
 
-/** Where one run is prepared. */
+/** The form for a new run. */
 class Desk {
   constructor(root, games, game) {
     this.game = game;
@@ -57,7 +57,7 @@ class Desk {
         el("div", { class: "panel train-foot" }, el("div", {}, this.told, this.problem), el("div", { class: "toolbar" }, this.undo, this.start))));
   }
 
-  /** Show the settings of an algorithm; `values` are typed over its preset. */
+  /** Show the settings of an algorithm; `values` replace those of its preset. */
   async open(algorithm, values) {
     const query = algorithm ? `?algorithm=${encodeURIComponent(algorithm)}` : "";
     const form = await get(api("forms", this.game.name) + query);
@@ -82,7 +82,7 @@ class Desk {
 
   #count() {
     const changes = Object.keys(this.settings.changes()).length + Object.keys(this.parameters.changes()).length;
-    this.told.textContent = changes ? `${count(changes, "setting")} of your own; all others as in the preset` : "All settings as in the preset";
+    this.told.textContent = changes ? `${count(changes, "setting")} changed from the preset` : "All settings as in the preset";
     this.undo.hidden = changes === 0;
   }
 
@@ -92,7 +92,7 @@ class Desk {
     return { game, algorithm: this.algorithm.value, values: this.settings.changes() };
   }
 
-  /** Whether everything is in order; what is not is told where it was typed. */
+  /** Whether all settings are valid; errors are shown at their fields. */
   async #check() {
     const body = this.#body();
     try {
@@ -112,7 +112,7 @@ class Desk {
     this.problem.textContent = elsewhere.join(" ");
   }
 
-  /** The field that an error is about; of the game's own parameters the server tells the sentence alone. */
+  /** The field that an error is about; for parameters of the game the server sends only the message. */
   #about({ field: name, sentence = "" }) {
     return Object.keys(this.parameters.changes()).find((key) => sentence.includes(key)) ?? name ?? "";
   }
@@ -137,12 +137,12 @@ class Desk {
 }
 
 function parameterGroups(game) {
-  const fields = Object.entries(game.parameters).map(([name, { default: value, meaning }]) =>
-    typeof value === "boolean" ? { name, kind: "switch", value, help: meaning } : { name, kind: "text", value: typed(value), help: meaning });
+  const fields = Object.entries(game.parameters).map(([name, { default: value, meaning, options }]) =>
+    ({ name, kind: options?.length ? "choice" : "text", choices: options, value: typed(value), help: meaning }));
   return fields.length ? [{ title: "The game", fields }] : [];
 }
 
-/** {track: "7"} of "car(track=7)". */
+/** {key: "7"} of "game(key=7)". */
 function parametersOf(game) {
   const inside = game.match(/\((.*)\)$/)?.[1] ?? "";
   return Object.fromEntries(inside.split(",").map((part) => part.split("=").map((word) => word.trim())).filter((pair) => pair.length === 2));

@@ -1,4 +1,4 @@
-// Whose turn it is, how the game stands, and the buttons of a game of moves.
+// Whose turn it is, the value of the game, and the buttons of a game with moves.
 
 import { directed } from "./areas.js";
 import { el, percent } from "./dom.js";
@@ -33,7 +33,7 @@ export class Turns {
     const { can = {}, seats, over } = state;
     this.line.textContent = this.headline(state);
     this.line.className = `room-line${over ? " over" : state.waiting ? " yours" : ""}`;
-    this.again.firstChild.textContent = over ? "Play again" : state.continuous ? "New track" : "New game";
+    this.again.firstChild.textContent = over ? "Play again" : state.continuous && state.layout ? `New ${state.layout}` : "New game";
     this.again.classList.toggle("primary", Boolean(over));
     this.undo.hidden = this.hint.hidden = !state.you?.length || state.continuous;
     press(this.undo, !can.undo);
@@ -45,11 +45,11 @@ export class Turns {
     this.#showValue(state);
   }
 
-  /** One short sentence: the result, or who is to move. */
+  /** One line: the result, or who is to move. */
   headline(state) {
     if (state.over) return state.result ?? "The game is over";
-    if (state.thinking && !this.room.stage?.pictured) return "Being made ready …";
-    if (state.continuous) return state.wheel === "person" ? "You have the wheel" : `${this.name(state, 0)} drives`;
+    if (state.thinking && !this.room.stage?.pictured) return "Loading …";
+    if (state.continuous) return state.control === "person" ? "You are in control" : `${this.name(state, 0)} plays`;
     if (state.waiting) return (state.you.length > 1 ? `${ordinal(state.seat)} to move` : "Your move") + (state.hint ? `; a hint: ${state.hint.name}` : "");
     const who = this.name(state, state.seat);
     if (state.paused) return `Paused; ${who} is to move`;
@@ -69,7 +69,7 @@ export class Turns {
     return twins ? `${label} (${ordinal(seat).toLowerCase()})` : label;
   }
 
-  /** Win expectancy of the first seat beside the board; only where two play against each other. */
+  /** Expected score of the first seat beside the board; only in games of two players. */
   #showValue(state) {
     const value = state.thoughts?.values?.[0] ?? state.history?.findLast((one) => one !== null);
     this.bar.hidden = state.seats.length !== 2 || !this.room.thoughts || state.continuous || value === undefined || value === null;
@@ -95,7 +95,7 @@ function valueBar() {
   return el("div", { class: "value-bar", role: "img", hidden: true }, el("span", { class: "value-fill" }), el("b", { class: "numbers" }));
 }
 
-/** A button that names its key. What cannot be done now stays focusable and says so. */
+/** A button that shows its key. Unavailable buttons stay focusable and are marked as disabled. */
 export function button(text, key, onclick, kind = "") {
   const press = (event) => event.currentTarget.getAttribute("aria-disabled") !== "true" && onclick(event);
   return el("button", { class: `button ${kind}`, type: "button", "aria-keyshortcuts": key, onclick: press }, el("span", { text }), key ? el("kbd", { text: key, "aria-hidden": "true" }) : null);
@@ -105,7 +105,7 @@ export function press(node, disabled) {
   node.setAttribute("aria-disabled", String(Boolean(disabled)));
 }
 
-/** "run:car-0001@best" as one would say it. */
+/** The agent "run:name-0001@best" as readable text. */
 export function readable(agent) {
   if (agent === "person") return "You";
   const [, run, checkpoint] = /^run:([^@]+)(?:@(.+))?$/.exec(agent) ?? [];

@@ -1,4 +1,4 @@
-// The page's one WebSocket: messages by kind, frames by room, and subscriptions that outlive a lost connection.
+// The WebSocket of the page: messages by kind, frames by room, and subscriptions that are renewed after a reconnect.
 
 const FIRST_PAUSE = 300;
 const LONGEST_PAUSE = 3000;
@@ -7,21 +7,21 @@ const handlers = new Map(); // kind -> set of functions
 const rooms = new Map(); // room id -> set of {state, frame}
 const runs = new Map(); // run name -> set of functions
 const numbers = new Map(); // the number in a frame -> room id
-const early = new Map(); // number -> a frame that came before the room said its number
+const early = new Map(); // number -> a frame that arrived before the state with the room's number
 
 let socket = null;
 let pause = FIRST_PAUSE;
 let boot = null;
 
 export const wire = {
-  /** Send a message; false if there is no connection (subscriptions are sent again by themselves, commands are not). */
+  /** Send a message; false if there is no connection (subscriptions are renewed automatically, commands are not). */
   send(message) {
     if (socket?.readyState !== WebSocket.OPEN) return false;
     socket.send(JSON.stringify(message));
     return true;
   },
 
-  /** Call `handler` with every message of a kind, or with "open", "lost" and "restart" of the connection itself. */
+  /** Call `handler` for every message of a kind, or on "open", "lost" and "restart" of the connection itself. */
   on(kind, handler) {
     const off = add(handlers, kind, handler);
     if (kind === "runs") wire.send({ do: "list" });
@@ -97,7 +97,7 @@ function heard(message) {
   tell(message.kind, message);
 }
 
-/** Another boot id means another server: whatever the views have fetched may be stale. */
+/** Another boot id means that the server was restarted, so the data of the views may be stale. */
 function greet(message) {
   const restarted = boot !== null && boot !== message.boot;
   boot = message.boot;

@@ -5,8 +5,8 @@ import math
 import jax
 import numpy as np
 
-from ludus.agents.networks import shapes_of
-from ludus.agents.networks.layout import Entities, Field, Layout, Shown
+from ludus.agents.neural.networks import shapes_of
+from ludus.agents.neural.networks.layout import Entities, Field, Layout, Shown
 from ludus.bench.inference import category, points, random_observation
 
 ACT = (category("act", 2, 8, share=2),)

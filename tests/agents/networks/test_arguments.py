@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from ludus.agents.networks.arguments import EncoderArgs, MLPArgs, ModelArgs, head_count, table_shape
+from ludus.agents.neural.networks.settings import EncoderArgs, MLPArgs, ModelArgs, head_count, table_shape
 from ludus.types import LudusError
 
 DOCUMENTED = {
@@ -77,24 +77,24 @@ def test_heads():
         ({"num_layers": 0}, "num_layers is 0; it must be at least 1"),
         ({"num_channels": -16}, "num_channels is -16; it must be at least 1"),
         ({"num_channels": 100}, "multiple of 16"),
-        ({"num_channels": 400}, "3 heads of even width cannot share"),
+        ({"num_channels": 400}, "cannot be split into 3 heads of even width"),
         ({"num_channels": 128.0}, "num_channels is 128.0; it must be a whole number"),
         ({"num_layers": True}, "num_layers is True; it must be a whole number"),
         ({"film": 1}, "film is 1; it must be true or false"),
         ({"film": "yes"}, "film is 'yes'; it must be true or false"),
         ({"rnn_type": "ltsm"}, 'rnn_type is "ltsm"; did you mean "lstm"?'),
         ({"rnn_type": 3}, 'rnn_type is "3"; it must be one of lstm, gru'),
-        ({"version": 3}, "version is 3; the encoders known are 1 and 2"),
+        ({"version": 3}, "version is 3; it must be 1 or 2"),
         ({"embedding_shape": (0, 4)}, "embedding_shape is (0, 4)"),
         ({"embedding_shape": (1, 2, 3)}, "embedding_shape is (1, 2, 3)"),
         ({"embedding_shape": "many"}, "embedding_shape is 'many'"),
-        ({"rnn_type": "rwkv", "rnn_channels": 48}, "no multiple of rwkv_head_size 32"),
-        ({"rnn_type": "transformer", "rnn_channels": 6}, "2 heads of even width cannot share"),
+        ({"rnn_type": "rwkv", "rnn_channels": 48}, "not a multiple of rwkv_head_size 32"),
+        ({"rnn_type": "transformer", "rnn_channels": 6}, "cannot be split into 2 heads of even width"),
         ({"memory_length": 0}, "memory_length is 0"),
         ({"critic_depth": 0}, "critic_depth is 0"),
-        ({"q_head": True, "int_head": True}, "q_head answers without a critic, so int_head has nothing"),
-        ({"q_head": True, "oppo_info": True}, "oppo_info has nothing to act on"),
-        ({"switch": True, "oppo_info": True}, "oppo_info cannot hear both"),
+        ({"q_head": True, "int_head": True}, "q_head has no critic, so int_head has no effect"),
+        ({"q_head": True, "oppo_info": True}, "oppo_info has no effect"),
+        ({"switch": True, "oppo_info": True}, "switch and oppo_info cannot be combined"),
     ],
 )
 def test_what_will_not_do_is_said(wrong, sentence):
@@ -120,7 +120,7 @@ def test_what_will_not_do_for_a_plain_network_is_said(wrong, sentence):
 
 def test_arguments_and_layouts_fetch_nothing_heavy():
     script = (
-        "import sys, ludus.agents.networks.arguments, ludus.agents.networks.layout, ludus.agents.networks;"
+        "import sys; from ludus.agents.neural.networks import layout, settings;"
         "print([name for name in ('jax', 'flax') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -4,14 +4,14 @@ import jax
 import numpy as np
 import pytest
 
-from ludus.agents.deep import new_agent
-from ludus.agents.networks import balatro as net
-from ludus.agents.networks.arguments import MLPArgs
-from ludus.agents.networks.mlp import MLPAgent
+from ludus.agents.neural.agent import new_agent
+from ludus.agents.neural.networks.games import balatro as net
+from ludus.agents.neural.networks.mlp import MLPAgent
+from ludus.agents.neural.networks.settings import MLPArgs
+from ludus.dsl import rule
 from ludus.games.balatro import actions, poker, rounds
 from ludus.games.balatro.state import PLAYING_HAND
 from ludus.pool import Pool
-from ludus.words import rule
 
 ROWS = 64
 

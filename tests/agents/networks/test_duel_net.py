@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from ludus.agents import load
-from ludus.agents.deep import new_agent
-from ludus.agents.greedy import duel as greedy
-from ludus.agents.networks import duel_net as net
-from ludus.agents.networks import duel_reading as reading
-from ludus.agents.networks.arguments import MLPArgs
-from ludus.games.duel import describing as act
-from ludus.games.duel import observing as see
+from ludus.agents.neural.agent import new_agent
+from ludus.agents.neural.networks.games import duel as net
+from ludus.agents.neural.networks.games.duel import features as reading
+from ludus.agents.neural.networks.settings import MLPArgs
+from ludus.agents.players.greedy import duel as greedy
+from ludus.games.duel import action_features as act
+from ludus.games.duel import observation as see
 from ludus.games.duel.state import NOBODY
 from ludus.games.duel.tables import ROWS as CARDS
 from ludus.games.duel.tables.words import NORMAL

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from small_cards import made
 
-from ludus.agents.networks.arguments import EncoderArgs
-from ludus.agents.networks.encoders import HistoryEncoder, SetEncoder
-from ludus.agents.networks.features import Named, ids_of, indices_of, one_hot, scaled, soft_bins, values_of
-from ludus.agents.networks.layout import Entities, Field
-from ludus.agents.networks.transformer import EncoderLayer, LastLayer
+from ludus.agents.neural.networks.encoders import HistoryEncoder, SetEncoder
+from ludus.agents.neural.networks.features import Named, ids_of, indices_of, one_hot, scaled, soft_bins, values_of
+from ludus.agents.neural.networks.layout import Entities, Field
+from ludus.agents.neural.networks.settings import EncoderArgs
+from ludus.agents.neural.networks.transformer import EncoderLayer, LastLayer
 
 KEY = jax.random.key(0)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_cards import made, numbers
 
-from ludus.agents.networks import heads as h
+from ludus.agents.neural.networks import heads as h
 
 plain_and_jit = pytest.mark.parametrize("wrap", [lambda function: function, jax.jit], ids=["plain", "jit"])
 seeds = st.integers(0, 2**32 - 1)

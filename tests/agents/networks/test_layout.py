@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ludus import games
-from ludus.agents.networks.layout import (
+from ludus.agents.neural.networks.layout import (
     Entities,
     Field,
     Layout,
@@ -18,8 +18,8 @@ from ludus.agents.networks.layout import (
     trimmed,
 )
 from ludus.bench.inference import DUEL_SHAPED, random_duel
+from ludus.dsl import f32, i8, i16, i32, i64, record, u8, u16, within
 from ludus.types import Continuous, Discrete, LudusError, Spec
-from ludus.words import f32, i8, i16, i32, i64, record, u8, u16, within
 
 SPEC = Spec(seats=2, actions=Discrete(3))
 
@@ -110,7 +110,7 @@ def test_a_layout_of_ones_own_is_taken_once_it_fits():
     for spec in (Spec(2, Discrete(23)), Spec(2, Continuous((0.0,), (1.0,)))):
         with pytest.raises(LudusError, match="24 action tokens"):
             layout_of(own_record(), spec, DUEL_SHAPED)
-    with pytest.raises(LudusError, match="LAYOUT speaks of"):
+    with pytest.raises(LudusError, match="LAYOUT describes"):
         layout_of(record(cards_=(u8, (160, 40))), Spec(2, Discrete(24)), DUEL_SHAPED)
 
 
@@ -120,13 +120,13 @@ NUMBER = Field("x", (), "number", (0.0,), (1.0,))
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"globals": (NUMBER,)}, '"x" is not shown'),
+        ({"globals": (NUMBER,)}, 'unknown array "x"'),
         ({"globals": (NUMBER._replace(source="a", at=6),)}, "reads the columns 6 to 6 of x, which has 6"),
         ({"globals": (NUMBER._replace(source="a", kind="category", high=(np.inf,)),)}, "needs a finite range"),
         ({"entities": (Entities("a", 4, ()),)}, "is not 4 entities of 1 columns"),
         ({"entities": (Entities("a", 3, (), 2, ids=(0, 2)),)}, "there is no column 2"),
         ({"entities": (Entities("a", 3, (NUMBER._replace(pair=True, at=1),), 2),)}, "reads the columns 1 to 2"),
-        ({"actions": Entities("a", 3, (), 2, points=0)}, "points to entities, and there are none"),
+        ({"actions": Entities("a", 3, (), 2, points=0)}, "refers to entities, but there are none"),
     ],
 )
 def test_a_layout_that_contradicts_itself_is_refused(parts, sentence):
@@ -145,7 +145,7 @@ def test_a_blank_observation_has_the_shapes_of_the_record():
 
 def test_shapes_that_do_not_fit_are_said():
     seen = blank(DUEL_SHAPED, 3)
-    with pytest.raises(LudusError, match="lacks global_"):
+    with pytest.raises(LudusError, match="has no global_"):
         check_shapes(DUEL_SHAPED, {"cards_": seen["cards_"]})
     for name, shape in (("cards_", (3, 160, 40)), ("cards_", (3, 161, 41)), ("global_", (2, 23)), ("global_", (3, 22))):
         with pytest.raises(LudusError, match=name):
@@ -158,7 +158,7 @@ def test_what_only_the_critic_sees_is_asked_for_where_it_is_read():
     layout = Layout(shown, (Field("a", (), "category", (0.0,), (1.0,)),), hidden=(secret,))
     seen = {"a": np.zeros(4, np.int8)}
     assert check_shapes(layout, seen) == 4
-    with pytest.raises(LudusError, match="lacks secret"):
+    with pytest.raises(LudusError, match="has no secret"):
         check_shapes(layout, seen, hidden=True)
 
 
@@ -171,9 +171,9 @@ def test_ids_and_categories_out_of_range_are_said():
     for name, place, value, sentence in (
         ("cards_", (1, 3, 0), 50, "cards_ holds the id 1[23]"),
         ("h_actions_", (0, 0, 1), 200, "h_actions_ holds the id 51"),
-        ("cards_", (0, 0, 8), 27, "race is 27, and the network knows 0 to 26"),
+        ("cards_", (0, 0, 8), 27, "race is 27, but the network knows 0 to 26"),
         ("global_", (0, 4), 20, "turn is 20"),
-        ("actions_", (0, 0, 0), 161, "points to row 161"),
+        ("actions_", (0, 0, 0), 161, "refers to row 161"),
     ):
         broken = {key: array.copy() for key, array in seen.items()}
         broken[name][place] = value

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_cards import numbers
 
-from ludus.agents.networks import memory as m
-from ludus.agents.networks.transformer import EncoderLayer, RMSNorm
+from ludus.agents.neural.networks import memory as m
+from ludus.agents.neural.networks.transformer import EncoderLayer, RMSNorm
 from ludus.types import LudusError
 
 WIDTH, CHANNELS, HEAD, LENGTH, ROWS, TIME = 6, 8, 4, 5, 3, 9
@@ -109,7 +109,7 @@ def test_a_memory_begins_with_nothing(kind, shapes):
         (("ltsm", 8), 'unknown memory "ltsm"; known are lstm, gru'),
         (("rwkv", 40), "cannot cut 40 channels into heads of 32"),
         (("rwkv", 8, 0), "heads of 0"),
-        (("transformer", 8, 4, 0), "memory of 0 steps holds nothing"),
+        (("transformer", 8, 4, 0), "memory of 0 steps is empty"),
     ],
 )
 def test_what_cannot_be_is_told(choice, sentence):

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from ludus import games
-from ludus.agents.networks import memory_usage, mlp, new_variables, total_params
-from ludus.agents.networks.arguments import MLPArgs
-from ludus.agents.networks.heads import ILLEGAL
-from ludus.agents.networks.layout import layout_of
-from ludus.agents.networks.mlp import MLPAgent
+from ludus.agents.neural.networks import memory_usage, mlp, new_variables, total_params
+from ludus.agents.neural.networks.heads import ILLEGAL
+from ludus.agents.neural.networks.layout import layout_of
+from ludus.agents.neural.networks.mlp import MLPAgent
+from ludus.agents.neural.networks.settings import MLPArgs
 from ludus.bench.inference import DUEL_SHAPED, random_duel
+from ludus.dsl import f32, i16, record, within
 from ludus.pool import Pool
 from ludus.types import Continuous, Discrete, LudusError, Spec
-from ludus.words import f32, i16, record, within
 
 KEY = jax.random.key(0)
 ROWS = 6
@@ -141,7 +141,7 @@ def test_what_it_cannot_read_is_said():
     variables = new_variables(network, KEY)
     with pytest.raises(LudusError, match="board has the shape"):
         network.apply(variables, {"board": np.zeros((2, 8), np.int8)})
-    with pytest.raises(LudusError, match="lacks board"):
+    with pytest.raises(LudusError, match="has no board"):
         network.apply(variables, {})
     with pytest.raises(LudusError, match="use an RNNAgent"):
         MLPAgent(DUEL_SHAPED, MLPArgs(), 1, Discrete(24)).init(KEY, random_duel(1, 3))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +11,13 @@ import pytest
 from small_cards import SMALL_CARDS, made_for, some_cards
 
 from ludus import games
-from ludus.agents import deep
-from ludus.agents.networks import memory_usage, new_variables, total_params
-from ludus.agents.networks.arguments import ModelArgs
-from ludus.agents.networks.heads import ILLEGAL
-from ludus.agents.networks.layout import Entities, Field, Layout, Shown, layout_of, trimmed
-from ludus.agents.networks.recurrent import RNNAgent, folded, others
+from ludus.agents.neural import agent as deep
+from ludus.agents.neural.networks import games as game_networks
+from ludus.agents.neural.networks import memory_usage, new_variables, total_params
+from ludus.agents.neural.networks.heads import ILLEGAL
+from ludus.agents.neural.networks.layout import Entities, Field, Layout, Shown, layout_of, trimmed
+from ludus.agents.neural.networks.recurrent import RNNAgent, folded, others
+from ludus.agents.neural.networks.settings import ModelArgs
 from ludus.bench.inference import DUEL_SHAPED
 from ludus.pool import Pool
 from ludus.types import Continuous, Discrete, LudusError, Spec, Step
@@ -42,7 +44,7 @@ def small(**changes):
 
 def network_of(name, args=SMALL, **more):
     spec, rules = games.load(name).spec, games.load(name).rules
-    layout = layout_of(rules.OBSERVATION, spec, deep.own_layout(rules))
+    layout = layout_of(rules.OBSERVATION, spec, game_networks.find(name).layout)
     return RNNAgent(layout, args, spec.seats, spec.actions, spec.seats, **more)
 
 
@@ -236,6 +238,25 @@ def test_a_switch_is_one_seat_after_the_other():
             close(jax.tree.map(lambda leaf, row=row: leaf[row : row + 1], new[seat]), own[0])
 
 
+@pytest.mark.parametrize("switch", [False, True])
+def test_seat_numbers_keep_memories_apart_with_and_without_switch(switch):
+    """As in an unrolled reference: each seat steps a memory of its own, which only the opening of a game empties."""
+    network, alone = of_numbers(2, switch=switch), of_numbers(1)
+    seen, done, seat = sequence()
+    variables, memory = made_for(alone), some_memory(network)
+    given = {"x": seen.reshape(-1, 3)}, memory, done.ravel(), seat.ravel()
+    new, logits, value, _ = asking(network)(variables, *given)
+    told, worth, kept = np.zeros((TIMES, ROWS, 3)), np.zeros((TIMES, ROWS, 1)), list(memory)
+    for time, number in itertools.product(range(TIMES), range(2)):
+        acts, opens = seat[time] == number, done[time]
+        before = jax.tree.map(lambda leaf, opens=opens: jnp.where(opens[:, None], 0.0, leaf), kept[number])
+        (after,), policy, worths, _ = asking(alone)(variables, {"x": seen[time]}, (before,), None, np.zeros(ROWS, int))
+        told[time, acts], worth[time, acts] = policy[acts], worths[acts]
+        kept[number] = jax.tree.map(lambda a, b, acts=acts: jnp.where(acts[:, None], a, b), after, before)
+    close([logits, value], [told.reshape(-1, 3), worth.reshape(-1, 1)])
+    close(new, tuple(kept))
+
+
 def test_others_are_heard_from_the_next_seat_on():
     said = tuple(jnp.full((1, 1), 10.0 * seat) for seat in (1, 2, 3))
     words = jnp.array([[[1.0]], [[2.0]], [[3.0]]])
@@ -261,7 +282,7 @@ def test_hidden_fields_reach_the_critic_and_never_the_actor():
     np.testing.assert_array_equal(other, logits)
     close(told, new, atol=0)
     assert (abs(worth - value) > 1e-4).all()
-    with pytest.raises(LudusError, match="lacks secret"):
+    with pytest.raises(LudusError, match="has no secret"):
         asking(network)(variables, {"x": seen[0]}, memory, None, seat[0])
     blind = RNNAgent(hiding(), SMALL, 1, Discrete(3), seats=2)
     assert asking(blind)(made_for(blind), {"x": seen[0]}, blind.init_rnn_state(ROWS), None, seat[0])
@@ -498,9 +519,9 @@ def test_the_default_network_is_of_the_documented_size():
 @pytest.mark.parametrize(
     ("network", "rows", "memories", "seat", "sentence"),
     [
-        (of_numbers(2), 4, 2, None, "say which seat is to move"),
+        (of_numbers(2), 4, 2, None, "pass the seat to move"),
         (of_numbers(2), 4, 1, 0, "there are 1 memories for 2 seats"),
-        (of_numbers(2), 6, 2, 0, "a batch of 6 is not a number of steps of 4 rows"),
+        (of_numbers(2), 6, 2, 0, "a batch of 6 is not a multiple of 4 rows"),
         (of_numbers(3), 4, 3, True, "there are 3 memories; pass the seat's number"),
         (of_numbers(1, oppo_info=True), 4, 1, 0, "this game has neither"),
         (of_numbers(3, switch=True), 4, 3, 0, "switch is for sequences of two seats"),

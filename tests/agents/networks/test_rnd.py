@@ -7,8 +7,8 @@ import pytest
 from small_cards import SMALL_CARDS, made, some_cards
 
 from ludus import games
-from ludus.agents.networks.layout import layout_of
-from ludus.agents.networks.rnd import RNDModel
+from ludus.agents.neural.networks.layout import layout_of
+from ludus.agents.neural.networks.rnd import RNDModel
 from ludus.pool import Pool
 from ludus.types import LudusError
 

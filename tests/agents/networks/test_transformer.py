@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_cards import made, numbers
 
-from ludus.agents.networks import transformer as t
+from ludus.agents.neural.networks import transformer as t
 from ludus.types import LudusError
 
 plain_and_jit = pytest.mark.parametrize("wrap", [lambda function: function, jax.jit], ids=["plain", "jit"])
@@ -31,7 +31,7 @@ def test_heads_are_128_wide_and_at_least_two():
 
 @pytest.mark.parametrize(("channels", "heads"), [(10, 3), (8, 0), (0, 2)])
 def test_heads_that_do_not_fit_are_told(channels, heads):
-    with pytest.raises(LudusError, match=f"{channels} channels cannot be shared by {heads} heads"):
+    with pytest.raises(LudusError, match=f"{channels} channels cannot be split into {heads} heads"):
         t.head_width(channels, heads)
 
 
@@ -122,7 +122,7 @@ def test_rotary_by_hand():
     ]
     np.testing.assert_allclose(t.rotary(x, jnp.array([5]))[0, 0], expected, rtol=1e-5)
     np.testing.assert_array_equal(t.rotary(x, jnp.array([0])), x)
-    with pytest.raises(LudusError, match="3 channels a head are odd"):
+    with pytest.raises(LudusError, match="even number of channels per head, not 3"):
         t.rotary(x[..., :3], jnp.array([5]))
 
 

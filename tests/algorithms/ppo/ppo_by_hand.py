@@ -7,10 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ludus import devices
-from ludus.agents import distributions
-from ludus.agents.deep import Judgement
-from ludus.algorithms.ppo import PPO, learning, sharing
+from ludus.agents.neural import devices, distributions
+from ludus.agents.neural.agent import Judgement
+from ludus.algorithms.ppo import PPO, sharding, update
 from ludus.types import Decision, Discrete, Spec, Step
 
 devices.start()  # so that what was compiled once is found again
@@ -21,7 +20,7 @@ DUEL = Spec(seats=2, actions=Discrete(A), zero_sum=True)
 
 def alone(function, *arguments):
     """What a function answers that sums over devices, on the only one."""
-    answer = jax.vmap(lambda _: function(*arguments), axis_name=sharing.ROWS)(np.zeros(1))
+    answer = jax.vmap(lambda _: function(*arguments), axis_name=sharding.ROWS)(np.zeros(1))
     return jax.tree.map(lambda array: array[0], answer)
 
 
@@ -47,11 +46,11 @@ def parameters_of(seed, seats=2):
 
 
 def state_of(settings, table):
-    return learning.State({"params": table}, (), optimiser_state(settings, table), jnp.zeros((), jnp.int32))
+    return update.State({"params": table}, (), optimiser_state(settings, table), jnp.zeros((), jnp.int32))
 
 
 def optimiser_state(settings, table):
-    return learning.optimiser_of(settings).init({"agent": table})
+    return update.optimiser_of(settings).init({"agent": table})
 
 
 def random_batch(seed, seats=2, all_own=False):
@@ -74,7 +73,7 @@ def random_batch(seed, seats=2, all_own=False):
     value = (rng.normal(size=(T + 1, N, 1)) * [1.0, -1.0][:seats]).astype(np.float32)
     decisions = Decision(action, rng.normal(-1.0, 0.4, (T, N)).astype(np.float32), value)
     own = np.ones((T, N), bool) if all_own else rng.random((T, N)) < 0.7
-    return sharing.Batch(steps, decisions, own, np.zeros(N, np.float32), ())
+    return sharding.Batch(steps, decisions, own, np.zeros(N, np.float32), ())
 
 
 def one_row(discount=(1, 1, 0, 1, 1, 1), seats=1):
@@ -84,7 +83,7 @@ def one_row(discount=(1, 1, 0, 1, 1, 1), seats=1):
     steps = Step({}, np.ones((6, 1, A), bool), np.zeros((6, 1), int), column[1][..., None], column[0], first)
     value = np.array([10, 20, 30, 40, 50, 60], np.float32)[:, None, None]
     decisions = Decision(np.zeros((5, 1), int), np.zeros((5, 1), np.float32), value)
-    return sharing.Batch(steps, decisions, np.ones((5, 1), bool), (), ())
+    return sharding.Batch(steps, decisions, np.ones((5, 1), bool), (), ())
 
 
 def looped(shape, fill):

@@ -9,11 +9,10 @@ assert len(jax.devices()) == 4
 
 import numpy as np  # noqa: E402
 
-from ludus import checkpoint  # noqa: E402
-from ludus.agents.networks.arguments import MLPArgs  # noqa: E402
-from ludus.algorithms.ppo import PPO, craft, learning  # noqa: E402
-from ludus.runtimes.acting import open_source  # noqa: E402
-from ludus.runtimes.job import Job  # noqa: E402
+from ludus.agents import checkpoint  # noqa: E402
+from ludus.agents.neural.networks.settings import MLPArgs  # noqa: E402
+from ludus.algorithms.ppo import PPO, update  # noqa: E402
+from ludus.runtimes import Job, open_source  # noqa: E402
 
 
 def settings_for(devices):
@@ -27,17 +26,17 @@ def settings_for(devices):
 def main(path):
     settings = settings_for(1)
     source = open_source("local", Job("tictactoe", 8, 3, settings.length, 1, settings))
-    agent = craft.agent_for(settings, source.actors[0].pool)
-    learner = craft.begin(settings, agent, 3)
-    source.publish(learner.params, 0)
-    rollout = next(iter(source))
+    agent = settings.new_agent(source.lanes[0].worker.pool)
+    learner = settings.new_learner(agent, 3)
+    source.publish(settings.broadcast(learner), 0)
+    (rollout,) = next(iter(source))
     everyone = rollout._replace(own=np.ones_like(rollout.own))
     kept = {f"before/{name}": array for name, array in checkpoint.flatten(learner.state.agent).items()}
     kept["own"] = rollout.own
     for devices in (1, 2, 4):
-        begun = learner._replace(state=learning.everywhere(settings_for(devices), learner.state))
+        begun = learner._replace(state=update.everywhere(settings_for(devices), learner.state))
         for whose, given in (("own", rollout), ("all", everyone)):
-            after, told = settings_for(devices).update(agent, begun, given)
+            after, told = settings_for(devices).update(agent, begun, [given])
             state = jax.device_get(after.state)
             arrays = checkpoint.flatten({"agent": state.agent, "told": told})
             first_moment = checkpoint.flatten(state.optimiser[1].mu)

@@ -1,6 +1,7 @@
 """One update from end to end: the step that is taken, when none is, and what stays as it was."""
 
 import functools
+import itertools
 import operator
 
 import jax
@@ -21,11 +22,11 @@ from ppo_by_hand import (
     state_of,
 )
 
-from ludus.agents.networks.arguments import MLPArgs
+from ludus.agents.neural.networks.settings import MLPArgs
 from ludus.algorithms import returns
-from ludus.algorithms.ppo import PPO, craft, learning, objective, sharing
-from ludus.runtimes.acting import open_source
-from ludus.runtimes.job import Job
+from ludus.algorithms.ppo import PPO, objective, sharding
+from ludus.algorithms.ppo import update as learning
+from ludus.runtimes import Job, open_source
 from ludus.types import LudusError
 
 AGENT = TableAgent(DUEL)
@@ -42,7 +43,7 @@ def learned(settings, learning_rate=0.1, seed=0, entropy=0.01):
     batch = decided_by(table, random_batch(seed))
     rates = {"learning_rate": jnp.float32(learning_rate), "entropy": jnp.float32(entropy)}
     update = functools.partial(learning.learn, settings, AGENT)
-    order = sharing.shuffled(settings, 1, N, seed)
+    order = sharding.shuffled(settings, 1, N, seed)
     state, told = alone(jax.jit(update), state_of(settings, table), batch, order, rates)
     return table, state, {name: float(number) for name, number in told.items()}
 
@@ -117,7 +118,7 @@ def test_every_epoch_learns_from_every_row_once(minibatches, monkeypatch):
     monkeypatch.setattr(learning, "minibatch", note)
     agent = {"seen": jnp.full((3 * minibatches, N // minibatches), -1), "count": jnp.int32(0)}
     state = learning.State(agent, (), (), jnp.int32(5))
-    after, _ = alone(learning.learn, settings, AGENT, state, random_batch(0), sharing.shuffled(settings, 1, N, 1), {})
+    after, _ = alone(learning.learn, settings, AGENT, state, random_batch(0), sharding.shuffled(settings, 1, N, 1), {})
     assert after.agent["count"] == 3 * minibatches and after.updates == 6
     orders = np.asarray(after.agent["seen"]).reshape(3, N)
     assert (np.sort(orders, axis=1) == np.arange(N)).all()
@@ -136,11 +137,10 @@ def test_a_part_of_the_rows_is_that_of_all_arrays():
 def beginning():
     """An agent, a learner that knows nothing, and two rollouts of it, tic-tac-toe against itself."""
     source = open_source("local", Job("tictactoe", 8, 3, SMALL.length, 1, SMALL))
-    agent = craft.agent_for(SMALL, source.actors[0].pool)
-    learner = craft.begin(SMALL, agent, 3)
-    source.publish(learner.params, 0)
-    rollouts = iter(source)
-    return agent, learner, [next(rollouts), next(rollouts)]
+    agent = SMALL.new_agent(source.lanes[0].worker.pool)
+    learner = SMALL.new_learner(agent, 3)
+    source.publish(SMALL.broadcast(learner), 0)
+    return agent, learner, [rollout for (rollout,) in itertools.islice(source, 2)]
 
 
 def same(one, other):
@@ -151,13 +151,13 @@ def same(one, other):
 def test_schedules_are_followed(beginning):
     """Rates are those of the steps before an update; after the last step of a schedule nothing is learned."""
     agent, learner, (rollout, following) = beginning
-    after, told = SMALL.update(agent, learner, rollout)
+    after, told = SMALL.update(agent, learner, [rollout])
     assert (told["learning_rate"], told["entropy"]) == (0.01, 0.1)
     assert after.steps == (rollout.own & ~rollout.steps.first[1:]).sum() and after.episodes == rollout.tally[0]
-    _, later = SMALL.update(agent, after, following)
+    _, later = SMALL.update(agent, after, [following])
     assert later["learning_rate"] == pytest.approx(0.01 * (1 - after.steps / 1000))
     assert later["entropy"] == pytest.approx(0.1 * (1 - after.steps / 500))
-    done, told = SMALL.update(agent, learner._replace(steps=1000), rollout)
+    done, told = SMALL.update(agent, learner._replace(steps=1000), [rollout])
     assert told["learning_rate"] == 0.0 and same(done.params, learner.params)
     assert not same(after.params, learner.params)
 
@@ -165,7 +165,7 @@ def test_schedules_are_followed(beginning):
 def test_the_first_ratio_is_1(beginning):
     """At a rate of 0 no decision becomes likelier or less likely than when it was made."""
     agent, learner, (rollout, _) = beginning
-    _, told = SMALL.update(agent, learner._replace(steps=1000), rollout)
+    _, told = SMALL.update(agent, learner._replace(steps=1000), [rollout])
     assert abs(told["kl"]) < 1e-6 and told["clipped"] == 0.0 and told["finite"] == 1.0
 
 
@@ -183,7 +183,7 @@ def test_numbers_that_are_none_change_nothing(beginning, number, where):
         log_prob = decisions.log_prob.copy()
         log_prob[2, row] = np.nan
         decisions = decisions._replace(log_prob=log_prob)
-    after, told = SMALL.update(agent, learner, rollout._replace(steps=steps, decisions=decisions))
+    after, told = SMALL.update(agent, learner, [rollout._replace(steps=steps, decisions=decisions)])
     assert told["finite"] == 0.0
     assert same(after.state, learner.state)
 
@@ -194,7 +194,7 @@ def test_a_divergence_that_is_no_number_is_not_taken_for_one_that_is_too_large()
     decisions = batch.decisions._replace(log_prob=np.full((T, N), np.nan, np.float32))
     rates = {"learning_rate": jnp.float32(0.1), "entropy": jnp.float32(0.0)}
     update = jax.jit(functools.partial(learning.learn, settings, AGENT))
-    order = sharing.shuffled(settings, 1, N, 0)
+    order = sharding.shuffled(settings, 1, N, 0)
     _, told = alone(update, state_of(settings, table), batch._replace(decisions=decisions), order, rates)
     assert not np.isfinite([float(number) for number in told.values()]).all()
 
@@ -203,19 +203,19 @@ def test_an_update_is_compiled_once(beginning):
     """What a start leaves behind lies where updates leave it."""
     agent, learner, rollouts = beginning
     for rollout in rollouts:
-        learner, _ = SMALL.update(agent, learner, rollout)
+        learner, _ = SMALL.update(agent, learner, [rollout])
     assert learning._program(SMALL, agent, learning.mesh_of(1))._cache_size() == 1
 
 
 def test_a_learner_comes_back_from_its_arrays(beginning):
     agent, learner, (rollout, following) = beginning
-    learner, _ = SMALL.update(agent, learner, rollout)
-    again = craft.resumed(SMALL, agent, craft.groups(learner), 3)
+    learner, _ = SMALL.update(agent, learner, [rollout])
+    again = SMALL.restore(agent, SMALL.save(learner), 3)
     assert (again.steps, again.episodes, again.seed) == (learner.steps, learner.episodes, learner.seed)
     assert same(again.state, learner.state)
-    assert same(SMALL.update(agent, again, following)[0].state, SMALL.update(agent, learner, following)[0].state)
+    assert same(SMALL.update(agent, again, [following])[0].state, SMALL.update(agent, learner, [following])[0].state)
     with pytest.raises(LudusError, match="does not say how far it came"):
-        craft.resumed(SMALL, agent, {**craft.groups(learner), "learner": {"counters": np.zeros(2)}}, 3)
+        SMALL.restore(agent, {**SMALL.save(learner), "learner": {"counters": np.zeros(2)}}, 3)
 
 
 @pytest.mark.parametrize(
@@ -242,16 +242,16 @@ def test_settings_that_nobody_can_mean_are_sentences(settings, sentence):
 def test_rows_that_cannot_be_dealt_are_a_sentence_that_knows_better(rows, copies, take):
     settings = PPO(minibatches=4, devices=1)
     if take is None:
-        sharing.check_rows(settings, rows, copies)
+        sharding.check_rows(settings, rows, copies)
         return
     with pytest.raises(LudusError, match=rf"{rows * copies} rows cannot be dealt .* take --rows {take}, or"):
-        sharing.check_rows(settings, rows, copies)
-    sharing.check_rows(settings, take, copies)
+        sharding.check_rows(settings, rows, copies)
+    sharding.check_rows(settings, take, copies)
 
 
 def test_devices_that_are_not_there_are_a_sentence():
-    with pytest.raises(LudusError, match="99 devices were asked for; this process has"):
-        sharing.check_rows(PPO(devices=99), 512)
+    with pytest.raises(LudusError, match="99 devices were requested, but this process has"):
+        sharding.check_rows(PPO(devices=99), 512)
 
 
 def test_what_the_newest_parameters_decided_themselves_is_as_it_was():

@@ -1,4 +1,4 @@
-"""What the tests of the bridge share: a card database, decks, and the core that npm brings."""
+"""Common code of the bridge's tests: a card database, decks, and the core from npm."""
 
 import json
 import lzma
@@ -21,7 +21,7 @@ SCHEMA = (
 
 
 def normal_monsters():
-    """The Normal Monsters of our own table, as rows of a card database: code, name and values."""
+    """The Normal Monsters of Ludus' own duel, as rows of a card database: code, name and values."""
     from ludus.games.duel.tables import ROWS
 
     return [card for card in ROWS if card.types & (NORMAL_MONSTER | TOKEN) == NORMAL_MONSTER]
@@ -57,7 +57,7 @@ def stage_1_duels():
 
 
 def needs_wasm():
-    """Skip where the core in WebAssembly cannot be had, with the sentence that says why."""
+    """Skip the test if the core in WebAssembly is not installed, with the reason."""
     try:
         return find_package()
     except LudusError as error:

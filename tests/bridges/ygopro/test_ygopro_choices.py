@@ -1,4 +1,4 @@
-"""Questions taken apart into single choices, worked by hand."""
+"""Questions split into single choices, worked out by hand."""
 
 import itertools
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, TURN_PAGE, Choice
-from ludus.bridges.ygopro.declaring import declarable, fits
+from ludus.bridges.ygopro.declarable_cards import declarable, fits
 from ludus.bridges.ygopro.library import card_of
 from ludus.bridges.ygopro.messages import Question
 
@@ -94,7 +94,7 @@ levels = st.lists(st.tuples(st.integers(1, 8), st.sampled_from([0, 0, 0, 2, 5]))
 
 
 def is_right(cards, mode, goal, fewest, most):
-    """What the core accepts, told as it is written in its rules."""
+    """Whether the core accepts these cards, written directly from its rules."""
     if mode == 0:
         values = [[value for value in card if value] for card in cards]
         return fewest <= len(cards) <= most and goal in {sum(each) for each in itertools.product(*values)}

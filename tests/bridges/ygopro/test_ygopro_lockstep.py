@@ -1,21 +1,22 @@
-"""Recorded duels, and our own engine, beside the real core: the same questions, options and positions, one by one."""
+"""Recorded duels and Ludus' own engine compared with the core: the same questions, options and positions."""
 
 import random
 
 import numpy as np
 import pytest
-from real_cores import library_of, normal_monsters, open_node_core, stage_1_duels
+from real_cores import library_of, needs_wasm, open_node_core, stage_1_duels
 
-from ludus.bridges.ygopro.core import MASTER_RULE_5, PSEUDO_SHUFFLE, Cards, Setup
-from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
-from ludus.bridges.ygopro.messages import Question
-from ludus.bridges.ygopro.observing import OBSERVATION as THEIRS
-from ludus.bridges.ygopro.observing import Eyes
+from ludus.bridges.ygopro.observations import OBSERVATION as THEIRS
+from ludus.bridges.ygopro.observations import Eyes
+from ludus.bridges.ygopro.real_duel import RealDuel
+from ludus.dsl import kernel
+from ludus.dsl.rows import new_rows
 from ludus.games.duel import OBSERVATION as OURS
-from ludus.games.duel import observing
-from ludus.words import kernel
-from ludus.words.rows import new_rows
+from ludus.games.duel import observation
+from ludus.games.duel.stages import cards_by_code
+from ludus.games.duel.tools import comparison, scripts
+from ludus.games.duel.tools.own_engine import OwnEngine
 
 DUELS = stage_1_duels()
 
@@ -47,65 +48,15 @@ def test_a_difference_is_told(core):
     assert comparison.difference.other == [7777, 8000]
 
 
-class Ours:
-    """Our own engine, asked in the same words."""
-
-    def __init__(self, setup):
-        from ludus.duel import engine
-
-        self.duel, self.begun, self.winner = engine.Duel(setup.decks, setup.points, setup.opening), False, None
-
-    def question(self):
-        from ludus.duel.golden import options
-        from ludus.games.duel.state import MESSAGES
-
-        state = self.duel.state
-        if state["status"]:
-            self.winner = int(state["winner"])
-            return None
-        message, facts = MESSAGES[state["question"]], {}
-        if message in ("card", "tribute"):
-            facts = {"min": int(state["fewest"]), "max": int(state["most"]), "cancel": int(state["may_cancel"])}
-        return Question(int(state["asked"]), message, options(self.duel), facts)
-
-    def state(self):
-        from ludus.duel.golden import digest
-
-        return digest(self.duel)
-
-    def feed(self, results):
-        from ludus.duel.golden import random_of
-
-        self.duel.feed(random_of({"r": results}))
-        if not self.begun:
-            self.begun = True
-            self.duel.begin()
-
-    def answer(self, chosen):
-        self.duel.answer(chosen)
-
-
-def choose_at_random(rng):
-    def choose(question):
-        facts = question.facts
-        if question.message in ("card", "tribute"):
-            if facts["cancel"] and rng.random() < 0.1:
-                return []
-            return sorted(rng.sample(range(len(question.options)), rng.randint(facts["min"], facts["max"])))
-        return [rng.randrange(len(question.options))]
-
-    return choose
-
-
-class Seeing(Ours):
-    """Our engine, held to see the same cards and numbers as the bridge whenever somebody is asked."""
+class Seeing(OwnEngine):
+    """Ludus' engine, which also checks that its observation equals that of the bridge at every question."""
 
     def __init__(self, setup, real, library):
         super().__init__(setup)
         self.real, self.eyes, self.seen = real, Eyes(library), 0
 
     def state(self):
-        """Asked for when both stand at the same question, or at the end."""
+        """Called when both engines are at the same question, or at the end."""
         if self.question() is not None:
             self.look()
         return super().state()
@@ -122,7 +73,7 @@ class Seeing(Ours):
 
 
 def in_order(cards):
-    """The cards with those of the own deck by their numbers: here they come as they were laid, in the game sorted."""
+    """The card rows with the own deck sorted, since the two engines list it in different orders."""
     deck = (cards[:, 2] == 1) & (cards[:, 4] == 0)
     cards = cards.copy()
     cards[deck] = np.array(sorted(cards[deck].tolist()), np.uint8).reshape(-1, cards.shape[1])
@@ -131,33 +82,67 @@ def in_order(cards):
 
 @kernel
 def see_as(states, player, out):
-    observing.observe(states[0], player, out[0])
+    observation.observe(states[0], player, out[0])
 
 
 def test_both_engines_show_the_same(core, tmp_path):
-    """Whoever has learned to read one observation can read the other."""
+    """The observations of both engines are equal, so an agent for one can play the other."""
     rng = random.Random(11)
-    setup = plain_setup(rng, 11)
+    setup = comparison.random_setup(scripts.PLAIN, rng)
     real = RealDuel(core, setup)
     beside = Seeing(setup, real, library_of(tmp_path))
-    assert compare(real, beside, choose_at_random(rng), most=150).difference is None
+    assert compare(real, beside, comparison.RandomChoice(rng), most=150).difference is None
     real.close()
     assert beside.seen > 100
 
 
-def plain_setup(rng, seed):
-    """Two decks of Normal Monsters."""
-    codes = [card.code for card in normal_monsters()]
-    decks = [Cards(tuple(rng.sample(codes * 3, 40))) for _ in range(2)]
-    return Setup((decks[0], decks[1]), (seed, 1, 2, 3), MASTER_RULE_5 | PSEUDO_SHUFFLE)
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*((scripts.PLAIN, k) for k in range(5)), *((scripts.SCRIPTED, k) for k in range(12))]
+)
+def test_our_rules_agree_with_the_real_core(kind, seed):
+    needs_wasm()
+    played = comparison.play(kind, seed)
+    assert played.difference is None, report_of(played)
+    assert played.decisions > 30
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_our_engine_plays_in_step_with_the_real_core(core, seed):
-    rng = random.Random(seed)
-    setup = plain_setup(rng, seed)
-    real = RealDuel(core, setup)
-    comparison = compare(real, Ours(setup), choose_at_random(rng), most=400)
-    real.close()
-    assert comparison.difference is None
-    assert comparison.decisions > 30
+@pytest.mark.parametrize("seed", [1460, 1521, 1000240, 1000847, 1001073, 1001462])
+def test_duels_that_once_differed_agree(seed):
+    """Earlier differences: a target that has left, decrees freed by a battle, a second winner, a set by an effect."""
+    needs_wasm()
+    played = comparison.play(scripts.SCRIPTED, seed)
+    assert played.difference is None, report_of(played)
+
+
+def report_of(played):
+    return comparison.table(comparison.Report({played.kind: 1}, {played.kind: played.decisions}, 0, [played]))
+
+
+def test_a_difference_is_reported_with_seed_choices_and_position(monkeypatch):
+    needs_wasm()
+    told = OwnEngine.state
+    monkeypatch.setattr(OwnEngine, "state", lambda own: told(own) | {"turn": 1})
+    played = comparison.play(scripts.PLAIN, 3)
+    assert played.difference["what"] == "state turn" and played.difference["ours"] == 1
+    text = report_of(played)
+    assert f"plain duel, seed 3, decision {played.decisions}: state turn" in text
+    assert "  core   2" in text and "life points" in text
+
+
+def test_a_script_that_fails_is_a_difference(monkeypatch):
+    needs_wasm()
+    monkeypatch.setattr(comparison.open_core(), "library", Broken())
+    found = [comparison.play(scripts.SCRIPTED, seed).difference for seed in range(3)]
+    assert any(one and one["log"] for one in found)
+
+
+class Broken(scripts.OwnCards):
+    """Every card draws by an unknown function."""
+
+    def first_scripts(self):
+        return [*super().first_scripts(), ("broken.lua", b"Duel.Draw = nil")]
+
+
+def test_every_script_is_of_a_card_that_our_tables_know():
+    assert scripts.scripted_codes() <= set(cards_by_code())
+    assert len(scripts.scripted_codes()) >= 140

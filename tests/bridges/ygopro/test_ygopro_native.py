@@ -1,4 +1,4 @@
-"""The C interface, against a library of our own that writes down what it is told and answers from a tape."""
+"""The C interface, tested with a small library that records its calls and answers from a recording."""
 
 import shutil
 import struct
@@ -9,9 +9,9 @@ from real_cores import HERE, library_of, open_node_core, stage_1_duels
 
 from ludus.bridges.ygopro.answers import response
 from ludus.bridges.ygopro.core import PLACES, Cards, Setup
-from ludus.bridges.ygopro.dueling import RealDuel
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
 from ludus.bridges.ygopro.native import NativeCore
+from ludus.bridges.ygopro.real_duel import RealDuel
 from ludus.types import LudusError
 
 SCRIPTED = (90000001, 3, 90000002, 0x0002_1045, 0x1000021, 2500, 1200, 0x02040007, 2, 16, 0, "Scripted")
@@ -133,7 +133,7 @@ def answered():
 
 
 def write_tape(library, path):
-    """What a real core says in the recorded duel, for the library to repeat."""
+    """Write the output of a core in the recorded duel, for the library to repeat."""
     core = open_node_core(library)
     duel, frames = core.open(setup_of(DUEL)), []
     answers = [b"", *(response(*pair) for pair in answered())]
@@ -149,13 +149,13 @@ def write_tape(library, path):
 
 def test_a_library_of_another_version_is_refused(folder, library):
     old = build(folder, "-DMAJOR=10")
-    with pytest.raises(LudusError, match=r"version 10\.0 of the OCG interface, and Ludus speaks 11"):
+    with pytest.raises(LudusError, match=r"version 10\.0 of the OCG interface, but Ludus supports 11"):
         NativeCore(library, old)
 
 
 def test_a_library_without_a_function_is_refused(folder, library):
     short = build(folder, "-DWITHOUT_DESTROY")
-    with pytest.raises(LudusError, match="no core with the OCG interface: it lacks OCG_DestroyDuel"):
+    with pytest.raises(LudusError, match="is not a core with the OCG interface: it lacks OCG_DestroyDuel"):
         NativeCore(library, short)
 
 

@@ -1,10 +1,11 @@
-"""Duels in a real core as a pool: what every pool must do, what a player may see, what is told if something lacks."""
+"""Duels in the core as a pool: requirements of every pool, visibility of cards, and errors for missing files."""
 
 import json
 import types
 
 import numpy as np
 import pytest
+from pool_checks import CHECKS, ROWS
 from real_cores import HERE, needs_wasm, normal_monsters, plain_deck, write_cdb, write_ydk
 
 from ludus import agents
@@ -56,7 +57,7 @@ def opened(folder):
 
 
 def play(pool, steps, seed=0):
-    """Random play; every step that was seen."""
+    """Play at random; returns every step."""
     rng, seen = np.random.default_rng(seed), [pool.step]
     for _ in range(steps):
         seen.append(pool.advance(pool.random_actions(int(rng.integers(2**31)))))
@@ -96,14 +97,14 @@ def test_the_same_seed_gives_the_same_bytes(opened):
 
 @pytest.fixture(params=["plain", "scripted"])
 def duels(request, opened, folder):
-    """A pool of Normal Monsters, and one with a card that asks everything."""
+    """A pool of Normal Monsters, and one with a card that asks every kind of question."""
     if request.param == "plain":
         return opened(rows=4)
     return opened(rows=4, deck1=folder / "asker.ydk", deck2=folder / "asker.ydk", scripts=folder / "script")
 
 
 def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
-    """Places are looked at only where they may have changed, and only rows that changed are written."""
+    """Only locations that may have changed are queried, and only changed rows are written."""
     games = duels._games
     for turn in range(150):
         for row in np.flatnonzero(duels.status == 0).tolist():
@@ -119,7 +120,7 @@ def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
 
 
 def test_rules_take_questions_apart_as_choices_do(duels):
-    """Compiled rules offer and answer what Python reads in a way of its own."""
+    """The compiled reader and the Python reader give the same options and answers."""
     games, told, met, choices = duels._games, {}, set(), {}
     play_on = games._core.play
 
@@ -162,7 +163,7 @@ def test_cards_are_numbered_by_our_table_and_then_by_code(folder, opened):
 
 
 def test_nobody_sees_what_is_hidden(opened):
-    """Of the opponent: no card of hand and deck, and of what lies face-down only where it lies."""
+    """Of the opponent: no card of hand and deck, and only the location of face-down cards."""
     down = 0
     for step in play(opened(), 300):
         for cards in step.observation["cards_"]:
@@ -210,6 +211,11 @@ def test_the_past_is_ones_own_and_the_newest_first(opened):
     step = pool.advance(np.array([0]))
     newest = step.observation["h_actions_"][0, 0]
     assert newest[0] == 0 and (newest[1:12] == taken[1:]).all() and tuple(newest[12:]) == (0, 2)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_pool_keeps_every_promise_of_the_protocol(opened, check):
+    check(lambda: opened(rows=ROWS, points=1000))
 
 
 def test_points_turns_and_counts(opened):
@@ -261,11 +267,11 @@ def test_quick_victories_are_worth_more():
         ("core=nowhere.so", "needs your cards.cdb, or a folder of .cdb files"),
         ("core=nowhere.so, cards={0}/cards.cdb", "there is no core at nowhere.so"),
         ("core=x, cards={0}/none.cdb", "there is no card database at"),
-        ("core=x, cards={0}/one.ydk", "is no card database"),
+        ("core=x, cards={0}/one.ydk", "is not a card database"),
         ("core=x, cards={0}/cards.cdb, scripts={0}/none", "there is no script folder at"),
         ("core=x, cards={0}/cards.cdb, deck=yugi", 'has no parameter "deck"'),
-        ("core=x, cards={0}/cards.cdb, starts=2", "starts=2 will not do"),
-        ("core=x, cards={0}/cards.cdb, points=many", "points=many will not do"),
+        ("core=x, cards={0}/cards.cdb, starts=2", "starts=2 is not allowed"),
+        ("core=x, cards={0}/cards.cdb, points=many", "points=many is not allowed"),
     ],
 )
 def test_what_is_missing_is_named(folder, settings, sentence, monkeypatch):
@@ -293,8 +299,8 @@ def test_other_engines_are_not_known():
         (plain_deck()[:39], "has 39 cards in its main deck; it needs 40 to 60"),
         ([plain_deck()[0]] * 4 + plain_deck()[4:], "copies of card"),
         ([77, *plain_deck()[1:]], "card 77 is not in the card database"),
-        ([ASKER[0], *plain_deck()[1:]], r"Asker needs its script, and no script folder was given"),
-        (["ghost", *plain_deck()[1:]], "line 2: 'ghost' is no card number"),
+        ([ASKER[0], *plain_deck()[1:]], r"Asker needs its script c10000001.lua, but no script folder was given"),
+        (["ghost", *plain_deck()[1:]], "line 2: 'ghost' is not a card number"),
     ],
 )
 def test_decks_that_cannot_be_played_are_refused(folder, opened, cards, sentence, tmp_path):
@@ -354,5 +360,5 @@ def test_duels_are_kept_as_replays_and_played_again(opened, folder, tmp_path, ca
     assert "300 points" in capsys.readouterr().out
     replay = read_yrp(kept)
     write_yrp(replay._replace(responses=(*replay.responses, b"\1\0\0\0")), kept)
-    with pytest.raises(LudusError, match="this core plays the replay's duel otherwise"):
+    with pytest.raises(LudusError, match="this core plays the replay differently"):
         run(["duel", "replay", str(kept), "--game", game])

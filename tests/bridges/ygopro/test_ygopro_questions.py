@@ -1,4 +1,4 @@
-"""Everything a core can ask, asked by a real one: a monster of our own goes through all questions."""
+"""All questions of the core: a scripted test monster asks each of them."""
 
 import random
 import shutil
@@ -9,7 +9,7 @@ from real_cores import HERE, library_of, open_node_core, plain_deck
 from ludus.bridges.ygopro import messages
 from ludus.bridges.ygopro.choices import MOST_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Setup
-from ludus.bridges.ygopro.dueling import RealDuel
+from ludus.bridges.ygopro.real_duel import RealDuel
 
 ASKER = 10000001
 ROW = (ASKER, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Asker")
@@ -41,7 +41,7 @@ def askers():
 
 
 def chosen_at_random(question, rng):
-    """An answer, one option at a time; effects are used whenever they may."""
+    """A random answer, one option at a time; effects are used whenever possible."""
     choice = Choice(question)
     while choice.answer is None:
         shown = choice.shown

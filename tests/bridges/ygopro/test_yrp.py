@@ -1,4 +1,4 @@
-"""Replays of the real game's client: they come back byte for byte, and what is damaged gets a sentence."""
+"""Replays of the YGOPro client: exact round trips, and a LudusError for damaged files."""
 
 import lzma
 import struct
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludus.bridges.ygopro.yrp import COMPRESSED, HEADER, MOST_BYTES, TAG, Yrp, from_bytes, read_yrp, to_bytes, write_yrp
-from ludus.duel.decks import Deck
+from ludus.games.duel.ydk import Deck
 from ludus.types import LudusError
 
 U32 = st.integers(0, 2**32 - 1)
@@ -25,7 +25,7 @@ SMALL = Yrp((Deck((1, 2), (3, 4)), Deck((5,))), (b"\1\0\0\0", b"\2"), ("Yugi", "
 
 
 def packed(data: bytes) -> bytes:
-    """A replay as the client packs it: properties in the header, the stream without a head of its own."""
+    """A replay as the client compresses it: LZMA properties in the header, the stream without its own header."""
     stream = lzma.compress(data[32:], lzma.FORMAT_ALONE)
     head = list(HEADER.unpack(data[:32]))
     head[2] |= COMPRESSED
@@ -76,7 +76,7 @@ def test_a_replay_cut_anywhere_gets_a_sentence_or_has_fewer_answers():
             cut = from_bytes(data[:size])
             assert cut.responses == SMALL.responses[: len(cut.responses)] and cut.decks == SMALL.decks
         else:
-            assert "breaks off in" in refused(data[:size])
+            assert "ends in" in refused(data[:size])
 
 
 @given(st.binary(max_size=400), st.booleans())
@@ -109,21 +109,21 @@ def changed(place: int, number: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "breaks off in its header"),
+        (b"", "ends in its header"),
         (b"#main\n89631139\n" * 9, 'does not begin with "yrp1"'),
         (changed(0, 0x58707279), "is a yrpX replay"),
         (changed(0, 0x32707279), "is a yrp2 replay"),
         (changed(8, TAG), "tag duel"),
-        (changed(8, COMPRESSED), "breaks off in its names"),
-        (packed(to_bytes(SMALL))[:-9], "unpack"),
-        (packed(changed(112, 0)), "cannot begin with 0 life points"),
+        (changed(8, COMPRESSED), "ends in its names"),
+        (packed(to_bytes(SMALL))[:-9], "decompress"),
+        (packed(changed(112, 0)), "cannot start with 0 life points"),
         (changed(116, 2**32 - 1), "-1 cards"),
-        (changed(128, 2**31), "the first main deck claims 2147483648 cards"),
-        (changed(128, 100), "breaks off in the first main deck"),
+        (changed(128, 2**31), "the first main deck has 2147483648 cards"),
+        (changed(128, 100), "ends in the first main deck"),
         (to_bytes(SMALL) + b"\0", "answer 3 at byte 171 is empty"),
-        (to_bytes(SMALL) + b"\5abc", "breaks off in answer 3"),
+        (to_bytes(SMALL) + b"\5abc", "ends in answer 3"),
         (HEADER.pack(0x31707279, 0, COMPRESSED, 0, 2**31, 0, b"\x5d\0\0\1\0\0\0\0"), "more than 524288"),
-        (HEADER.pack(0x31707279, 0, COMPRESSED, 0, 999, 0, b"\x5d\xff\xff\xff\xff\0\0\0") + bytes(99), "unpack"),
+        (HEADER.pack(0x31707279, 0, COMPRESSED, 0, 999, 0, b"\x5d\xff\xff\xff\xff\0\0\0") + bytes(99), "decompress"),
     ],
 )
 def test_bad_replays_get_a_sentence(data, sentence):
@@ -134,17 +134,17 @@ def test_bad_replays_get_a_sentence(data, sentence):
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"names": ("a" * 20, "b")}, "is no name for a replay"),
-        ({"names": ("a", "b\0c")}, "is no name for a replay"),
-        ({"names": ("\ud800", "b")}, "is no name for a replay"),
+        ({"names": ("a" * 20, "b")}, "is not a valid name in a replay"),
+        ({"names": ("a", "b\0c")}, "is not a valid name in a replay"),
+        ({"names": ("\ud800", "b")}, "is not a valid name in a replay"),
         ({"responses": (b"",)}, "1 to 255 bytes, not 0"),
         ({"responses": (bytes(256),)}, "1 to 255 bytes, not 256"),
         ({"responses": (bytes(255),) * 3000}, "more than 512 KiB"),
         ({"seed": 2**32}, "does not fit"),
-        ({"lp": 0}, "cannot begin with 0 life points"),
-        ({"flag": COMPRESSED}, "written unpacked"),
+        ({"lp": 0}, "cannot start with 0 life points"),
+        ({"flag": COMPRESSED}, "only uncompressed replays"),
         ({"decks": (Deck((-1,)), Deck(()))}, "does not fit"),
-        ({"decks": (Deck((1,) * 251), Deck(()))}, "claims 251 cards"),
+        ({"decks": (Deck((1,) * 251), Deck(()))}, "has 251 cards"),
     ],
 )
 def test_what_cannot_be_written_gets_a_sentence(fields, sentence):

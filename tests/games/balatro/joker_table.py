@@ -1,15 +1,15 @@
-"""Jokers laid out on a table, and rounds that are beaten at once, for tests of what jokers do besides scoring."""
+"""Helpers for tests of jokers' effects besides scoring: tables with jokers, and rounds that are beaten at once."""
 
 from table import Table
 
 from ludus.games.balatro import conditions, holdings
 
 SMALL_BLIND, HANDS_LEFT = 3, 3
-"""what the small blind pays if it is beaten with the first of four hands"""
+"""pay of the small blind, and hands left if it is beaten with the first of four hands"""
 
 
 def own(table, *keys, **fields):
-    """Own jokers that know of each other."""
+    """Add jokers and refresh the values derived from them."""
     table.own(*keys, **fields)
     holdings.refresh(table.state)
     return table.set()
@@ -21,7 +21,7 @@ def owning(text, **fields):
 
 
 def fix(table, roll, outcome):
-    """Give the outcome of a roll beforehand."""
+    """Fix the outcome of a roll in advance."""
     bit = 1 << conditions.FIXED_ROLLS.index(roll)
     table.state["tally"]["fixed"] |= bit
     table.state["tally"]["fixed_to"] |= bit if outcome else 0
@@ -39,6 +39,6 @@ def go_on(table):
 
 
 def earned(table, *names):
-    """What actions change about the money."""
+    """The change of money by some actions."""
     before = int(table["money"])
     return int(table.do(*names)["money"]) - before

@@ -1,4 +1,4 @@
-"""A table to try rules on: cards, jokers and money are laid out, actions called by their names."""
+"""A game for testing rules: cards, jokers and money can be set, and actions are called by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ludus.pool import Pool
 
 ACTIONS = {name_of(action): action for action in range(END)}
 LATER = 1e9
-"""a score that ends no round"""
+"""a required score that is never reached"""
 
 
 class Table:
-    """One game, of which anything can be set; `deck=plasma` and the like are the game's own parameters."""
+    """One game in which everything can be set; `deck=plasma` and the like are parameters of the game."""
 
     def __init__(self, seed: str = "7LB2WVPK", **parameters: Any) -> None:
         given = ", ".join(f"{key}={value}" for key, value in {"seed": seed, "actions": "all", **parameters}.items())
@@ -82,7 +82,7 @@ class Table:
         return self
 
     def redeem(self, *keys: str) -> Table:
-        """Own vouchers, without what buying them changes at once."""
+        """Add vouchers, without the immediate effects of buying them."""
         states = self.pool.states.copy()
         for key in keys:
             states[0]["owned_vouchers"][vouchers.KEYS.index(key)] = 1
@@ -99,12 +99,12 @@ class Table:
         return self
 
     def face(self, key: str) -> Table:
-        """Make the next blind this one, and stand before it."""
+        """Make this the next blind."""
         number = blinds.KEYS.index(key)
         return self.set(blind=min(number, BOSS), boss=max(number, BOSS))
 
     def deal(self, text: str, required: float = LATER, **marks: Any) -> Table:
-        """Be in the middle of a blind with exactly these cards in hand, in this order: `deal("AS KH TD")`.
+        """Go to the middle of a blind with exactly these cards in hand, in this order: `deal("AS KH TD")`.
 
         They are the first cards of the deck, rewritten; all others are in the pile. `marks` are fields of all of them.
         """
@@ -127,7 +127,7 @@ class Table:
         return self
 
     def hand(self) -> list[str]:
-        """What is in hand, from left to right."""
+        """The cards in hand, from left to right."""
         return [self.name(number) for number in self.state["hand"][: self.state["hand_count"]]]
 
     def name(self, number: int) -> str:
@@ -145,5 +145,5 @@ class Table:
         ]
 
     def value(self, place: int = 0) -> float:
-        """What a joker has gathered."""
+        """The value of a joker."""
         return float(self.state["jokers"][place]["value"])

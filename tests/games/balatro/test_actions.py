@@ -1,4 +1,4 @@
-"""The thousand actions: their names, which are legal, and that cards are reached one by one or all at once."""
+"""The thousand actions: names, legality, and selecting cards one by one or all at once."""
 
 import re
 from itertools import combinations
@@ -165,7 +165,7 @@ def test_every_phase_has_its_actions():
 def test_an_illegal_action_is_a_sentence_and_nothing_has_moved(name):
     table = Table()
     before = table.pool.save()
-    with pytest.raises(LudusError, match=r"is not legal for seat 0; legal are select blind, skip blind"):
+    with pytest.raises(LudusError, match=r"is not legal for seat 0; legal actions: select blind, skip blind"):
         table.do(name)
     after = table.pool.save()
     assert all(np.array_equal(one, other) for one, other in zip(before[2:], after[2:], strict=True))

@@ -1,12 +1,12 @@
-"""The thirty blinds: what they ask, what they pay, what they do, and how one is rid of a boss; winning and losing."""
+"""The thirty blinds: required score, pay, effects, disabling a boss; winning and losing."""
 
 import pytest
 from table import LATER, Table
 
+from ludus.dsl import OVER, PLAYING
 from ludus.games.balatro import randomness
 from ludus.games.balatro.tables import blinds, cards, hands
 from ludus.games.balatro.tables.streams import stream
-from ludus.words import OVER, PLAYING
 
 QUADS = "AS AH AC AD KS KH KC KD"
 PAIR = "AS AH KC QD 9S 7H 5C 3D"
@@ -14,7 +14,7 @@ PAIR = "AS AH KC QD 9S 7H 5C 3D"
 
 
 def meet(boss, wanted, table=None, **marks):
-    """Be in a blind that has dealt exactly these cards; where they come from in the pile is seen by trying."""
+    """Go to a blind that has dealt exactly these cards; their positions in the pile are found by a trial."""
     table = (table or Table()).face(boss)
     before = table.pool.save()
     table.do("select blind")
@@ -31,7 +31,7 @@ def meet(boss, wanted, table=None, **marks):
 
 
 def with_jokers(*keys):
-    """A table with jokers; moving one makes the table take notice of them."""
+    """A table with jokers; moving one refreshes the derived values."""
     return Table().own(*keys).do("move right joker 1")
 
 
@@ -338,7 +338,7 @@ def test_a_small_blind_has_nothing_to_disable():
 
 
 def play_run(table):
-    """Beat blind after blind, which ask for next to nothing; all rewards."""
+    """Beat blind after blind with tiny required scores; returns all rewards."""
     rewards = []
     while table["status"] == PLAYING:
         phase = {"blind": "select blind", "pay": "cash out", "shop": "leave"}

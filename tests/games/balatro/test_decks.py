@@ -1,4 +1,4 @@
-"""The fifteen decks and eight stakes: what a run begins with, what it asks, and what sticks to jokers."""
+"""The fifteen decks and eight stakes: starting values, required scores and stickers."""
 
 from collections import Counter
 

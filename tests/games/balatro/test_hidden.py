@@ -1,4 +1,4 @@
-"""What a player cannot see is not in the observation, and is dealt anew where one thinks ahead."""
+"""Hidden information is not in the observation, and is resampled in forks for search."""
 
 import pytest
 from table import Table
@@ -8,7 +8,7 @@ from ludus.games.balatro.tables import cards
 
 
 def seen(pool, row=0):
-    """All that a player sees, as bytes."""
+    """The observation as bytes."""
     return {name: value[row].tobytes() for name, value in pool.step.observation.items()} | {
         "mask": pool.step.mask[row].tobytes()
     }
@@ -70,7 +70,7 @@ def test_what_lies_on_the_table_is_seen():
 
 
 def swap(table, place, other):
-    """Let a card of the hand and one of the pile change places; the hand's stays as it lies."""
+    """Swap a card of the hand with one of the pile; the position in hand keeps its flags."""
     hand, pile, all_cards = table["hand"].copy(), table["pile"].copy(), table["cards"].copy()
     one, two = int(hand[place]), int(pile[other])
     hand[place], pile[other] = two, one

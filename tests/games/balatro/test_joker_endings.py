@@ -1,11 +1,11 @@
-"""Jokers that destroy others, are used up, save a run or are rid of a boss."""
+"""Jokers that destroy others, are used up, save a run or disable a boss."""
 
 import pytest
 from joker_table import beat, go_on, own, owning
 
+from ludus.dsl import OVER, PLAYING
 from ludus.games.balatro import generation, holdings
 from ludus.games.balatro.tables import blinds, cards, jokers
-from ludus.words import OVER, PLAYING
 
 
 def test_ceremonial_dagger_takes_the_joker_to_its_right_and_no_other():
@@ -46,10 +46,10 @@ def test_gros_michel_may_go_at_the_end_of_a_round_and_cavendish_comes_after_it()
     table = owning("gros_michel oops oops oops")  # 8 in 6
     numbers = [jokers.number_of(key) for key in ("j_gros_michel", "j_cavendish")]
     table.set(joker_count=0)
-    assert [bool(generation.joker_can_be_had(table.state, number)) for number in numbers] == [True, False]
+    assert [bool(generation.joker_is_available(table.state, number)) for number in numbers] == [True, False]
     beat(table.set(joker_count=4))
     assert table.owned() == ["j_oops"] * 3
-    assert [bool(generation.joker_can_be_had(table.state, number)) for number in numbers] == [False, True]
+    assert [bool(generation.joker_is_available(table.state, number)) for number in numbers] == [False, True]
 
 
 def test_gros_michel_often_stays_and_cavendish_nearly_always():

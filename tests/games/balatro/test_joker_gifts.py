@@ -1,4 +1,4 @@
-"""Jokers that bring something: tarots, spectral cards, playing cards, other jokers, tags."""
+"""Jokers that create something: tarots, spectral cards, playing cards, other jokers, tags."""
 
 import pytest
 from joker_table import beat, fix, go_on, own, owning

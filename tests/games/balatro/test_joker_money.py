@@ -127,7 +127,7 @@ def test_trading_card_destroys_the_single_card_of_the_first_discard():
     ("key", "hand", "flags", "money"),
     [
         ("bl_club", "2C 3S", cards.DEBUFFED, 8), ("bl_club", "2S 3S", 0, 0), ("bl_flint", "2S 3S", 0, 8),
-        ("bl_tooth", "2S 3S", 0, 8 - 1), ("bl_hook", "2S 3S", 0, 8), ("bl_psychic", "2S 3S", 0, 8),
+        ("bl_tooth", "2S 3S", 0, -1), ("bl_hook", "2S 3S", 0, 0), ("bl_psychic", "2S 3S", 0, 8),
         ("bl_wall", "2S 3S", 0, 0), ("bl_arm", "2S 3S", 0, 0), ("bl_small", "2S 3S", 0, 0),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Jokers that grow, that change what a round begins with, that carry stickers, and copies of what others do."""
+"""Jokers that grow, that change the start of a round, that have stickers, and that copy others."""
 
 import pytest
 from joker_table import HANDS_LEFT, SMALL_BLIND, beat, earned, fix, go_on, own, owning

@@ -1,4 +1,4 @@
-"""Packs: five kinds in three sizes, what they show, what is picked, and the hand that is dealt for some of them."""
+"""Packs: five kinds in three sizes, their contents, picking, and the hand dealt for some of them."""
 
 import pytest
 from joker_table import own
@@ -19,7 +19,7 @@ IDS = [row[0] for row in KINDS]
 
 
 def in_shop(*keys, seed="7LB2WVPK"):
-    """In the first shop, with a hundred dollars."""
+    """Go to the first shop, with a hundred dollars."""
     return own(Table(seed), *keys).deal("AS", required=1).do("play 1", "cash out").set(money=100)
 
 
@@ -29,7 +29,7 @@ def opened(name, *keys, **more):
 
 
 def lay(table, *keys):
-    """Let the open pack hold these."""
+    """Replace the contents of the open pack."""
     items = table["pack"]
     for place, key in enumerate(keys):
         joker = key.startswith("j_")

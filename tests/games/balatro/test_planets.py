@@ -1,4 +1,4 @@
-"""The twelve planets: each raises its hand by a level, and some jokers and vouchers look at them."""
+"""The twelve planets: each raises its hand by a level, and some jokers and vouchers depend on them."""
 
 import pytest
 from joker_table import own
@@ -24,7 +24,7 @@ LEVEL_TWO = [
 
 
 def play_all(table):
-    """Play what is in hand; what it scored."""
+    """Play the whole hand; returns its score."""
     before = float(table["score"])
     table.do("play " + ",".join(str(place + 1) for place in range(len(table.hand()))))
     return float(table["score"]) - before

@@ -1,11 +1,14 @@
-"""The picture of the table: inside its frame in every phase and however full, and nothing hidden is in it."""
+"""The picture of the table: inside its frame in every phase, however full, and without hidden information."""
 
 import functools
 
 import numpy as np
 import pytest
 
-from ludus.conformance.pictured import canvas_complaint
+from ludus.dsl import OVER, PLAYING
+from ludus.dsl.draw import AREA, TEXT, new_canvas
+from ludus.dsl.rows import new_rows
+from ludus.evaluation.conformance.picture_checks import canvas_complaint
 from ludus.games.balatro import actions
 from ludus.games.balatro.pieces import number
 from ludus.games.balatro.rounds import asked
@@ -24,9 +27,6 @@ from ludus.games.balatro.state import (
 )
 from ludus.games.balatro.tables import blinds, cards, decks, jokers
 from ludus.pool import Pool
-from ludus.words import OVER, PLAYING
-from ludus.words.draw import AREA, TEXT, new_canvas
-from ludus.words.rows import new_rows
 
 PHASES = (CHOOSING_BLIND, PLAYING_HAND, CASHING_OUT, SHOPPING, OPENING)
 
@@ -43,7 +43,7 @@ def drawn(states, row=0):
 
 
 def looks_like(states, canvas):
-    """Whether the picture is this one; only its answer is for an assertion, which would print all bytes of both."""
+    """Whether the pictures are equal; a bool, because a failed assertion would print all bytes of both."""
     shapes = drawn(states)["shapes"]
     return all(np.array_equal(shapes[field], canvas["shapes"][field]) for field in shapes.dtype.names)
 
@@ -54,7 +54,7 @@ def words(canvas):
 
 
 def table(phase=PLAYING_HAND):
-    """A situation put together by hand: 52 cards, the first eight in hand."""
+    """A constructed state: 52 cards, the first eight in hand."""
     states = new_rows(1, STATE)
     for field, value in {
         "phase": phase, "ante": 2, "round": 4, "money": 7, "required": 900.0, "scale": 1.0, "hands_left": 3,
@@ -77,7 +77,7 @@ def give(states, field, count, **values):
 
 
 def full(phase):
-    """As much of everything as a state can hold, all of it with everything on it."""
+    """A state with the maximum of everything, with all editions, seals and stickers."""
     states = table(phase)
     states["card_count"], states["hand_count"], states["pile_count"] = 200, 32, 163
     deck = states[0]["cards"]
@@ -139,7 +139,7 @@ def test_the_fullest_table_stays_inside_the_frame(phase, status, mode):
 
 @pytest.mark.parametrize("mode", ["direct", "elementary"])
 def test_what_can_be_done_can_be_clicked_and_nothing_else(mode):
-    """All but moving cards in hand and, in direct mode, what names several cards at once."""
+    """All actions except moving cards in hand and, in direct mode, those that name several cards at once."""
     games = Pool(f"balatro(actions={mode}, scale=0.01)", 8, 9, threads=1)
     named = (
         range(actions.PLAY, actions.TOGGLE), range(actions.MOVE_CARD, actions.MOVE_JOKER),

@@ -1,4 +1,4 @@
-"""The shop: prices, sell values, interest, rerolls, room, debt, packs, and what is paid in which order."""
+"""The shop: prices, sell values, interest, rerolls, slots, debt, packs, and the order of payments."""
 
 import pytest
 from table import Table
@@ -10,12 +10,12 @@ SALE, HALF = ("v_clearance_sale",), ("v_clearance_sale", "v_liquidation")
 
 
 def shop(table=None):
-    """Be in a shop; the first one has Venus and Walkie Talkie on its shelf."""
+    """Go to a shop; the first one has Venus and Walkie Talkie on its shelf."""
     return (table or Table()).deal("AS", required=1).do("play 1", "cash out")
 
 
 def offer(table, *keys, **fields):
-    """Have these things on the shelf: jokers and consumables by their keys, or a playing card by its name."""
+    """Put these items on the shelf: jokers and consumables by key, or a playing card by name."""
     states = table.pool.states.copy()
     shelf = states[0]["shelf"]
     for place, key in enumerate(keys):

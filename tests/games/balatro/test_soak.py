@@ -1,4 +1,4 @@
-"""Random play on every deck and stake, with bounds checks; `benchmarks/soak_balatro.py` does it at length."""
+"""Short random play on every deck and stake, with bounds checks, by `benchmarks/soak_balatro.py`."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""The 18 spectral cards: strong, and nearly all at a price."""
+"""The 18 spectral cards: their effects and costs."""
 
 import pytest
 from joker_table import own

@@ -1,4 +1,4 @@
-"""The 24 tags: what a skipped blind is worth, at once or when its moment comes."""
+"""The 24 tags: rewards for a skipped blind, immediate or later."""
 
 import pytest
 from table import Table
@@ -13,7 +13,7 @@ def skip(key, table=None, **fields):
 
 
 def shop(*keys, table=None):
-    """Be in the first shop, which has Venus and Walkie Talkie on its shelf, with tags that waited for it."""
+    """Go to the first shop, which has Venus and Walkie Talkie on its shelf, with these tags."""
     return (table or Table()).hold(*keys).deal("AS", required=1).do("play 1", "cash out")
 
 
@@ -22,7 +22,7 @@ def held(table):
 
 
 def prices(table):
-    """Of the shelf, of the two packs, of a reroll."""
+    """Prices of the shelf, of the two packs, and of a reroll."""
     seen = table.pool.step.observation["prices"][0]
     return seen[: table["shelf_count"]].tolist(), seen[4:6].tolist(), float(seen[6])
 

@@ -1,4 +1,4 @@
-"""The 22 tarots: on how many cards they are used, and what they do to cards, money and room."""
+"""The 22 tarots: the number of target cards, and their effects on cards, money and slots."""
 
 import pytest
 from joker_table import own

@@ -1,8 +1,11 @@
-"""The table in words: short, whole, and without anything hidden."""
+"""The table as text: short, complete, and without hidden information."""
 
 import numpy as np
 import pytest
 
+from ludus.dsl import CUT, OVER
+from ludus.dsl.draw import new_canvas
+from ludus.dsl.rows import new_rows
 from ludus.games.balatro.pieces import number
 from ludus.games.balatro.state import (
     CASHING_OUT,
@@ -17,13 +20,10 @@ from ludus.games.balatro.state import (
 )
 from ludus.games.balatro.tables import cards, consumables, hands, jokers, tags
 from ludus.games.balatro.text import amount, text
-from ludus.words import CUT, OVER
-from ludus.words.draw import new_canvas
-from ludus.words.rows import new_rows
 
 
 def table(phase):
-    """A situation put together by hand: five cards, two jokers, a consumable, a tag."""
+    """A constructed state: five cards, two jokers, a consumable, a tag."""
     states = new_rows(1, STATE)
     for field, value in {
         "phase": phase, "ante": 1, "round": 2, "money": 7, "score": 120.0, "required": 450.0, "scale": 1.0, "blind": 1,

@@ -1,4 +1,4 @@
-"""`ludus balatro seed` and `ludus balatro score`, as they are typed."""
+"""`ludus balatro seed` and `ludus balatro score` on the command line."""
 
 import json
 import lzma

@@ -1,4 +1,4 @@
-"""Other people's numbers: seeds of the real game, and hands on whose score independent calculators agree."""
+"""Independent test vectors: seeds of the original game, and hands whose score several calculators agree on."""
 
 import json
 import lzma
@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from ludus.balatro import scores, seeds
+from ludus.games.balatro.tools import scores, seeds
 
 DATA = pathlib.Path(__file__).parents[2] / "data"
 
@@ -25,7 +25,7 @@ def near(one, other):
 
 
 def differs(name, wanted, found):
-    """Whether a field is not as it should be; None asserts nothing."""
+    """Whether a field differs from the expected value; None means no expectation."""
     if wanted is None:
         return False
     if name in ("chips", "mult") or (name == "score" and wanted >= 1e9):

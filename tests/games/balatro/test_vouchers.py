@@ -1,4 +1,4 @@
-"""The 32 vouchers: bought in a shop, and what is different from then on."""
+"""The 32 vouchers: buying them, and their effects."""
 
 import pytest
 from table import Table
@@ -14,12 +14,12 @@ def next_shop(table):
 
 
 def offer(table, key):
-    """A shop that sells this voucher, and money enough."""
+    """A shop that sells this voucher, with enough money."""
     return table.set(vouchers=vouchers.KEYS.index(key), offered_vouchers=1, money=100)
 
 
 def buy(*keys, table=None):
-    """Be in the first shop, which has Venus and Walkie Talkie and two packs for $4, and buy vouchers there."""
+    """Go to the first shop, which has Venus and Walkie Talkie and two packs for $4, and buy vouchers there."""
     table = next_shop(table or Table())
     for key in keys:
         offer(table, key).do("buy voucher 1")
@@ -33,19 +33,19 @@ def pair_of(key):
 
 
 def prices(table):
-    """Of the shelf, of the two packs, of a reroll, of a voucher."""
+    """Prices of the shelf, of the two packs, of a reroll, and of a voucher."""
     seen = table.pool.step.observation["prices"][0]
     return [*seen[: table["shelf_count"]].tolist(), *seen[4:8].tolist()]
 
 
 def polls(table, name, count):
-    """What a stream will give."""
+    """The next numbers of a stream."""
     twin = table.pool.states.copy()[0]
     return [randomness.uniform(twin, stream(name)) for _ in range(count)]
 
 
 def shelves(table, rerolls):
-    """All that is on the shelf in so many rerolls."""
+    """All items on the shelf over a number of rerolls."""
     items = []
     for _ in range(rerolls):
         table.set(money=100, rerolls=0).do("reroll")

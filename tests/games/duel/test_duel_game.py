@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from ludus import games
+from ludus.dsl import PLAYING
+from ludus.dsl.rows import new_rows
 from ludus.games import duel
 from ludus.games.duel import actions, stages, ydk
 from ludus.games.duel.state import (
@@ -28,8 +30,6 @@ from ludus.games.duel.state import (
 from ludus.games.duel.tables import ROWS
 from ludus.pool import Pool
 from ludus.types import LudusError
-from ludus.words import PLAYING
-from ludus.words.rows import new_rows
 
 DUELS = ("duel(deck1=any, deck2=any)", "duel(deck1=random, deck2=random)", "duel(deck1=extra, deck2=random)")
 MAIN = [
@@ -261,7 +261,7 @@ def test_random_decks_are_legal_and_differ():
         assert (kinds[stages.MONSTER], kinds[stages.SPELL], kinds[stages.TRAP]) == (22, 12, 6)
         made.add(codes)
         given = state["deck2"][state["deck2"] > 0]
-        assert any(np.array_equal(given, rows[rows > 0]) for rows in duel.dealing.DECKS)
+        assert any(np.array_equal(given, rows[rows > 0]) for rows in duel.setup.DECKS)
     assert len(made) == 64
 
 
@@ -281,7 +281,7 @@ def test_a_deck_of_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [
-        ("deck1=yugy", 'deck1=yugy will not do: unknown deck "yugy"; did you mean "yugi"?'),
+        ("deck1=yugy", 'deck1=yugy is not allowed: unknown deck "yugy"; did you mean "yugi"?'),
         ("deck2=none.ydk", "none.ydk cannot be read: No such file"),
         ("starts=2", '"2" is not one of 0, 1, random'),
         ("points=0", '"0" is not a whole number from 1 to 60000'),

@@ -6,8 +6,9 @@ import pytest
 
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.core import CardData
+from ludus.dsl import PLAYING
 from ludus.games import duel
-from ludus.games.duel import describing, observing, values
+from ludus.games.duel import action_features, observation, values
 from ludus.games.duel.state import (
     ACTIVATES,
     ATTACKS,
@@ -24,7 +25,6 @@ from ludus.games.duel.state import (
 from ludus.games.duel.tables import ROWS
 from ludus.games.duel.tables import words as w
 from ludus.pool import Pool
-from ludus.words import PLAYING
 
 DECKS = ("duel", "duel(deck1=goat_chaos, deck2=goat_control)", "duel(deck1=extra, deck2=random)")
 ROWS_EACH, STEPS, EVERY = 8, 180, 12
@@ -175,7 +175,7 @@ def expected_action(state, seat, entry, numbers):
     elif kind in names:
         plain_rows.of_command(row, [names[kind]])
     elif kind == ACTIVATES:
-        text = duel.observing.describing.TEXT_IDS[effect] if effect >= 0 else 1
+        text = duel.observation.action_features.TEXT_IDS[effect] if effect >= 0 else 1
         row[plain_rows.ACT], row[plain_rows.EFFECT] = plain_rows.ACTIVATE, int(text)
     elif kind == 17:
         row[plain_rows.ACT] = plain_rows.CANCEL
@@ -293,10 +293,10 @@ def test_a_finished_duel_says_so():
 
 
 def test_an_observation_fits_the_networks_layout():
-    from ludus.agents.deep import own_layout
-    from ludus.agents.networks.layout import check_ids, layout_of
+    from ludus.agents.neural.networks import games as game_networks
+    from ludus.agents.neural.networks.layout import check_ids, layout_of
 
-    layout = own_layout(duel)
+    layout = game_networks.find("duel").layout
     assert layout_of(duel.OBSERVATION, duel.SPEC, layout) is layout
     for name in DECKS:
         pool = Pool(name, 16, 2, threads=1)
@@ -306,6 +306,6 @@ def test_an_observation_fits_the_networks_layout():
 
 
 def test_constants_agree_with_the_tables():
-    assert observing.LOOKS.shape == (len(ROWS), 41) and observing.LOOKS.max() <= 255
-    assert describing.MESSAGE_IDS[YESNO] == features.MESSAGE_IDS["yesno"]
-    assert describing.SYSTEM_TEXTS == features.SYSTEM_TEXTS and describing.FIRST_RACE == features.FIRST_RACE
+    assert observation.LOOKS.shape == (len(ROWS), 41) and observation.LOOKS.max() <= 255
+    assert action_features.MESSAGE_IDS[YESNO] == features.MESSAGE_IDS["yesno"]
+    assert action_features.SYSTEM_TEXTS == features.SYSTEM_TEXTS and action_features.FIRST_RACE == features.FIRST_RACE

@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from ludus.dsl import PLAYING
 from ludus.games.duel.state import DECK_PILE, HAND_PILE
 from ludus.games.duel.tables import ROWS
 from ludus.games.duel.tables import words as w
 from ludus.pool import Pool
-from ludus.words import PLAYING
 
 DECKS = ("duel(deck1=goat_chaos, deck2=goat_control)", "duel(deck1=extra, deck2=random)")
 

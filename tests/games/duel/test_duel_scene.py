@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from ludus import replays, terminal
-from ludus.bridges import overheard, seen
-from ludus.conformance.pictured import extents
+from ludus.dsl import PLAYING, draw
+from ludus.evaluation import replays, terminal
+from ludus.evaluation.conformance.picture_checks import extents
 from ludus.games import duel
 from ludus.games.duel.state import MOST_CARDS
 from ludus.games.duel.tables import ROWS
 from ludus.games.duel.tables import words as w
 from ludus.pool import Pool
-from ludus.words import PLAYING, draw
 
 DECKS = ("duel", "duel(deck1=goat_chaos, deck2=pegasus)", "duel(deck1=extra, deck2=extra)")
 FRAME = duel.SPEC.frame
@@ -84,10 +83,10 @@ def test_what_a_seat_does_not_know_is_neither_drawn_nor_told(name):
     changed = 0
     for pool in positions(name, seed=11):
         for seat in range(2):
-            before = pool.scene(seat=seat).tobytes(), seen(pool, seat)
+            before = pool.scene(seat=seat).tobytes(), pool.describe(seat=seat)
             kept = pool.save()
             changed += exchange_hidden(pool.states[0], seat)
-            assert (pool.scene(seat=seat).tobytes(), seen(pool, seat)) == before
+            assert (pool.scene(seat=seat).tobytes(), pool.describe(seat=seat)) == before
             pool.restore(kept)
     assert changed > 100
 
@@ -98,7 +97,7 @@ def test_what_the_other_sets_is_heard_without_its_name():
         if pool.status[0] != PLAYING:
             continue
         for action in np.flatnonzero(pool.step.mask[0]):
-            own, other = (overheard(pool, int(action), int(pool.states["asked"][0]) ^ side) for side in (0, 1))
+            own, other = (pool.action_name(int(action), seat=int(pool.states["asked"][0]) ^ side) for side in (0, 1))
             if own.startswith("set "):
                 assert own.removeprefix("set ").partition(" (")[0] in {card.name for card in ROWS}
                 heard.add(other.partition(" (")[0])
@@ -112,7 +111,7 @@ def test_the_opening_in_words():
     assert lines[1] == "opponent: 8000 life points; hand 5, deck 35, extra deck 1"
     assert lines[2].startswith("you: 8000 life points; deck 35") and lines[3].startswith("  hand: ")
     assert "What will you do?" in lines and "battle phase" not in pool.describe() and lines[3].count(" | ") == 4
-    assert seen(pool, 1).splitlines()[-1] == "the opponent decides"
+    assert pool.describe(seat=1).splitlines()[-1] == "the opponent decides"
 
 
 def test_moves_can_be_typed_by_name_or_number():

@@ -24,8 +24,8 @@ from ludus.algorithms.tabular.forms.batch import (
 from ludus.algorithms.tabular.forms.compiled import Compiled, bigtable_rate
 from ludus.algorithms.tabular.forms.plain import BITS, GOLDEN, Plain
 from ludus.algorithms.tabular.forms.vectorised import Vectorised
+from ludus.dsl import random
 from ludus.types import Array, LudusError
-from ludus.words import random
 
 __all__ = ["FORMS", "Form", "QLearning", "Rates", "bigtable_rate"]
 

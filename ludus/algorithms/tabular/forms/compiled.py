@@ -11,10 +11,10 @@ import numpy as np
 
 from ludus.agents.table import aligned, check_memory, row_dtype
 from ludus.algorithms.tabular.forms.batch import Batch, Rates, checked_batch
+from ludus.dsl.cache import telling_first_time
+from ludus.dsl.rows import as_plain, compiling
 from ludus.pool import binding
 from ludus.types import Array
-from ludus.words.cache import telling_first_time
-from ludus.words.rows import as_plain, compiling
 
 
 @functools.cache

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.agents.table import ANY_LEGAL, ILLEGAL, highest, improve, unit
+from ludus.dsl import kernel, part
+from ludus.dsl.intrinsics import borrowed, prefetch
+from ludus.dsl.random import GOLDEN, mix, scale
 from ludus.types import Array
-from ludus.words import kernel, part
-from ludus.words.instructions import borrowed, prefetch
-from ludus.words.random import GOLDEN, mix, scale
 
 AHEAD = 12
 """updates between asking for a row and needing it: memory answers late, but can be asked many things at once"""

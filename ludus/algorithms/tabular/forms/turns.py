@@ -12,9 +12,9 @@ import numpy as np
 
 from ludus.agents.table import ANY_LEGAL, ILLEGAL, Table
 from ludus.algorithms.tabular.forms import plain, vectorised
+from ludus.dsl import CUT, PLAYING
+from ludus.dsl.random import GOLDEN
 from ludus.types import Array
-from ludus.words import CUT, PLAYING
-from ludus.words.random import GOLDEN
 
 
 class Moment(NamedTuple):

@@ -12,8 +12,8 @@ import numpy as np
 
 from ludus.agents.table import ANY_LEGAL, ILLEGAL, UNIT, check_memory
 from ludus.algorithms.tabular.forms.batch import Batch, Rates
+from ludus.dsl.random import FIRST, GOLDEN, S27, S30, S31, S32, SECOND
 from ludus.types import Array
-from ludus.words.random import FIRST, GOLDEN, S27, S30, S31, S32, SECOND
 
 LOWER = np.uint64(2**32 - 1)
 

@@ -9,16 +9,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ludus import schedules
 from ludus.agents.table import Positions, Table, positions_of
+from ludus.algorithms import schedules
+from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular
+from ludus.algorithms.tabular.checkpoints import Replica, check_discrete, own_table, rates
 from ludus.algorithms.tabular.forms.plain import BITS
 from ludus.algorithms.tabular.forms.turns import TURNS, Desks, Moment, Moved
-from ludus.algorithms.tabular.worker import LEARNER, check_discrete
+from ludus.algorithms.tabular.worker import LEARNER
 from ludus.bridges import AnyPool, pool_state, restore_pool
-from ludus.pool import Pool
+from ludus.dsl import OVER, PLAYING, random
 from ludus.types import Array, Discrete, LudusError, Spec, Step
-from ludus.words import OVER, PLAYING, random
 
 EPISODES, LENGTHS, UPDATES, RETURNS = 0, 1, 2, 3
 """places in the tally"""
@@ -26,29 +27,40 @@ KEPT = ("places", "actions", "pending", "seats", "lengths", "gained")
 
 
 class FormWorker:
-    """Rows of one game that learn into a table, by `algorithm.form`; `number` of `workers` that do so side by side."""
+    """Rows of one game that learn into a table by `algorithm.form`."""
 
-    def __init__(self, pool: AnyPool, algorithm: Tabular, seed: int, number: int = 0, workers: int = 1) -> None:
+    def __init__(self, pool: AnyPool, algorithm: Tabular, desk: Desk) -> None:
         self.positions: Positions = checked_positions(pool, algorithm.form)
         self.pool, self.algorithm, self.rows, self.spec = pool, algorithm, pool.rows, pool.spec
         self.opposed = pool.spec.seats == 2
         self.learning_rate, self.exploration = map(schedules.parse, (algorithm.learning_rate, algorithm.exploration))
-        self.time, self.stride = 0, float(pool.rows * workers)
-        self.dice = int(random.keys(seed ^ LEARNER, number + 1)[number])
+        self.time, self.stride = 0, float(pool.rows * desk.workers)
+        self.dice = int(random.keys(desk.seed ^ LEARNER, desk.number + 1)[desk.number])
+        self.desk, self.version = desk, 0
+        self.table: Table | None = None
         self.observations, self.codes = self.positions.new_observations(self.rows)
         self.desks = Desks(*(np.zeros(self.rows, np.int64) for _ in Desks._fields))
         self.seats, self.lengths = np.zeros(self.rows, np.int64), np.zeros(self.rows, np.int64)
         self.gained = np.zeros((self.rows, self.spec.seats))
-        self.opened = isinstance(pool, Pool)
-        if isinstance(pool, Pool):
-            pool.states["status"] = OVER  # so that the first step opens every game
+        self.opened = pool.compiled is not None
+        if pool.compiled is not None:
+            pool.compiled.states["status"] = OVER  # so that the first step opens every game
 
     def new_table(self) -> Table:
         """An empty table for this game."""
         assert isinstance(self.spec.actions, Discrete)
         return self.algorithm.new_table(self.positions, self.spec.actions.n, self.spec.seats)
 
-    def work(self, table: Table, steps: int) -> Array:
+    def publish(self, params: Table, version: int) -> None:
+        """Learn into this table, or into a copy of it if there are other workers."""
+        self.table, self.version = own_table(self.table, params, self.desk.workers), version
+
+    def work(self) -> Replica:
+        assert self.table is not None, "publish a table before the first unit"
+        tally = self.learn(self.table, self.desk.steps)
+        return Replica(self.table, tally, self.version, rates(self.algorithm, self.time * self.stride))
+
+    def learn(self, table: Table, steps: int) -> Array:
         """Play and learn for `steps` time steps of all rows, into the table; returns the tally of what was played."""
         tally = np.zeros(RETURNS + self.spec.seats)
         turns = TURNS[self.algorithm.form](table)
@@ -96,9 +108,6 @@ class FormWorker:
             tally[RETURNS:] += self.gained[i]
             self.lengths[i], self.gained[i] = 0, 0.0
 
-    def remap(self, mapping: Array) -> None:
-        """Rows of numbered positions never move."""
-
     def state(self) -> dict[str, Array]:
         """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
         parts = {name: array.copy() for name, array in self._kept().items()}
@@ -106,14 +115,17 @@ class FormWorker:
         return parts | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Go on where `state` was taken."""
+        """Continue where `state` was taken."""
+        if set(state) == {"time"}:  # all that is left of a lost worker: its games are opened anew
+            self.time = int(state["time"][0])
+            return
         missing = {*KEPT, "time"} - set(state)
         if missing:
             raise LudusError(
                 f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}; was it of another form?"
             )
         self.time = int(state["time"][0])
-        if not isinstance(self.pool, Pool):
+        if not self.pool.can_save:
             return
         for name, mine in self._kept().items():
             if mine.shape != state[name].shape:

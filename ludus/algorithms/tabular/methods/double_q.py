@@ -9,7 +9,7 @@ mistaken for skill. For games with dice, where the maximum of Q-learning promise
 import numpy as np
 
 from ludus.agents.table import ANY_LEGAL, ILLEGAL
-from ludus.words import part
+from ludus.dsl import part
 
 EXTRA = (("first", np.float32), ("second", np.float32))
 COIN = np.uint64(1 << 63)

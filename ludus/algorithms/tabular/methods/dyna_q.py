@@ -11,8 +11,8 @@ import numpy as np
 
 from ludus.agents.table import improve
 from ludus.algorithms.tabular.model import fields, imagined, notice
-from ludus.words import part
-from ludus.words.random import GOLDEN, S32, mix, scale
+from ludus.dsl import part
+from ludus.dsl.random import GOLDEN, S32, mix, scale
 
 MEMORY = fields
 

@@ -7,7 +7,7 @@ draw, so it is calmer and bears larger learning rates. π is the policy of the r
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 from ludus.agents.table import improve
-from ludus.words import part
+from ludus.dsl import part
 
 EXPECTED = True
 

@@ -8,7 +8,7 @@ from, each from its whole return. α is constant, so what a policy of long ago g
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 from ludus.algorithms.tabular.trail import fields, remember, settle, what_follows
-from ludus.words import part
+from ludus.dsl import part
 
 LONGEST = 512
 DESK, PLACES = fields(LONGEST), ("trail_place",)

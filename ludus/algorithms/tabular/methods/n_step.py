@@ -8,7 +8,7 @@ A reward reaches n steps back at once, so late rewards are learned of sooner, at
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 from ludus.agents.table import improve
 from ludus.algorithms.tabular.trail import entry, fields, remember, settle, what_follows
-from ludus.words import part
+from ludus.dsl import part
 
 LONGEST = 64
 DESK, PLACES = fields(LONGEST), ("trail_place",)

@@ -14,7 +14,7 @@ from ludus.algorithms.tabular.model import fields as model_fields
 from ludus.algorithms.tabular.model import imagined, notice
 from ludus.algorithms.tabular.priorities import fields as queue_fields
 from ludus.algorithms.tabular.priorities import pop, push
-from ludus.words import part
+from ludus.dsl import part
 
 
 def MEMORY(actions):  # noqa: N802

@@ -10,7 +10,7 @@ because what follows it is nothing that best play would have met. 256 steps at m
 import numpy as np
 
 from ludus.algorithms.tabular.trail import fields, remember, share_error
-from ludus.words import part
+from ludus.dsl import part
 
 LONGEST = 256
 DESK, PLACES = fields(LONGEST), ("trail_place",)

@@ -6,7 +6,7 @@ The target follows the best next action, whatever is really played next.
 import numpy as np
 
 from ludus.agents.table import improve
-from ludus.words import part
+from ludus.dsl import part
 
 
 @part

@@ -6,7 +6,7 @@ The target follows the action that will really be played next, so exploration is
 import numpy as np
 
 from ludus.agents.table import improve
-from ludus.words import part
+from ludus.dsl import part
 
 
 @part

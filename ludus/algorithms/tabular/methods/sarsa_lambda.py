@@ -10,7 +10,7 @@ goes back to where e falls below 0.0001, and 256 steps at most.
 import numpy as np
 
 from ludus.algorithms.tabular.trail import fields, remember, share_error, what_follows
-from ludus.words import part
+from ludus.dsl import part
 
 LONGEST = 256
 DESK, PLACES = fields(LONGEST), ("trail_place",)

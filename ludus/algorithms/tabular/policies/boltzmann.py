@@ -9,8 +9,8 @@ broken at random; choose τ of the size of the differences that matter.
 import math
 
 from ludus.agents.table import ANY_LEGAL, highest, unit
-from ludus.words import part
-from ludus.words.random import GOLDEN, mix
+from ludus.dsl import part
+from ludus.dsl.random import GOLDEN, mix
 
 COLDEST = 1e-30
 """a temperature of 0 would divide nothing by nothing"""

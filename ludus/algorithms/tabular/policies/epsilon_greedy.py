@@ -1,7 +1,7 @@
 """ε-greedy: with probability ε any legal action, else one of the best, ties broken at random."""
 
 from ludus.agents.table import ANY_LEGAL, highest, lower_half, one_above
-from ludus.words import part
+from ludus.dsl import part
 
 
 @part

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from ludus.agents.table import ANY_LEGAL
-from ludus.words import part
-from ludus.words.random import GOLDEN, mix, scale
+from ludus.dsl import part
+from ludus.dsl.random import GOLDEN, mix, scale
 
 EXTRA = (("counts", np.float32),)
 

@@ -1,4 +1,5 @@
-"""The facts of the game, one file a topic: every joker, card, voucher, tag, blind and deck is a line of a table.
+"""The data of the game, one file per topic: every joker, card, voucher, tag, blind and deck is a row of a table.
 
-Indices are the order of the pools, which real seeds depend on; `key` is the game's own name of a thing.
+The order of rows is that of the original's pools, on which seeds depend; `key` is the original's internal name.
+The comment "one source" marks details confirmed by a single source.
 """

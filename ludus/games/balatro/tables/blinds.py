@@ -1,4 +1,4 @@
-"""The thirty blinds: from which ante, what factor of the ante's score they ask, what they pay, and their effect."""
+"""The thirty blinds: minimum ante, factor for the ante's score, pay, and effect."""
 
 import numpy as np
 
@@ -46,4 +46,4 @@ BLINDS, FIRST_BOSS, FIRST_SHOWDOWN = len(ROWS), 2, KEYS.index("bl_final_acorn")
 LEAST_ANTE, PAYS, EFFECT, NUMBER = (np.array([row[column] for row in ROWS], np.int64) for column in (2, 4, 5, 6))
 FACTOR = np.array([row[3] for row in ROWS], np.float64)
 ALPHABETICAL = np.array(sorted(range(FIRST_BOSS, BLINDS), key=KEYS.__getitem__), np.int64)
-"""in which a boss is chosen"""
+"""order in which a random boss is chosen"""

@@ -1,4 +1,4 @@
-"""Tarots, planets and spectral cards: on how many cards of the hand they are used, what they do, with what number."""
+"""Tarots, planets and spectral cards: minimum and maximum number of target cards, effect, and its number."""
 
 import numpy as np
 
@@ -83,4 +83,4 @@ FOOL, STRENGTH, PLUTO, INCANTATION, SOUL, BLACK_HOLE = (
 PLANET_OF = np.array(
     [1 + next(i for i, row in enumerate(ROWS[1:]) if row[4:] == (LEVEL_UP, hand)) for hand in range(hands.HANDS)]
 )
-"""by poker hand"""
+"""the planet card of each poker hand"""

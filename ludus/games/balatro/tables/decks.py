@@ -1,4 +1,4 @@
-"""The fifteen decks and eight stakes: what a run begins with."""
+"""The fifteen decks and eight stakes: the starting values of a run."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ CHANGES = {
 CHANGE = np.array([CHANGES.get(deck, (0,) * 6) for deck in range(15)], np.int64)
 HANDS, DISCARDS, DOLLARS, HAND_SIZE, JOKER_SLOTS, CONSUMABLE_SLOTS = range(6)
 START = np.array([4, 3, 4, 8, 5, 2], np.int64)
-"""before a deck changes it"""
+"""starting values before the changes of a deck"""
 
 _VOUCHERS = {
     MAGIC: ("v_crystal_ball",), NEBULA: ("v_telescope",),

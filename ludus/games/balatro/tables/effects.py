@@ -1,11 +1,11 @@
-"""The words in which a joker's ability is written down: when it acts, on what condition, what it does and how much.
+"""The vocabulary for the abilities of jokers: when they act, on which condition, what they do and how much.
 
     scored(suit("D"), mult=3)           +3 mult for each diamond that scores
     main(xmult=0.2, per=STEEL_CARDS, plus=1)
     before(contains("Straight"), gain=15), main(chips=1, per=STATE)
 
-An amount is `plus + number * per`. What a joker has gathered is its STATE. A condition that looks at a card looks at
-the one that is scored, held, discarded or destroyed at that moment.
+An amount is `plus + number * per`. STATE is the joker's own accumulated value. A condition on a card tests the card
+that is scored, held, discarded or destroyed at that moment.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ludus.games.balatro.tables import cards, hands, streams
 WHENS = (
     "before", "scored", "held", "main", "after", "again", "held_again", "discarded", "discard", "blind", "first_draw",
     "round_end", "cash_out", "sold_self", "sold", "shop_exit", "reroll", "pack_opened", "pack_skipped", "used",
-    "added", "destroyed", "react", "owned", "refused",
+    "added", "destroyed", "react", "owned", "refused", "played",
 )  # fmt: skip
 (
     BEFORE, SCORED, HELD, MAIN, AFTER, AGAIN, HELD_AGAIN, DISCARDED, DISCARD, BLIND, FIRST_DRAW, ROUND_END, CASH_OUT,
     SOLD_SELF, SOLD, SHOP_EXIT, REROLL, PACK_OPENED, PACK_SKIPPED, USED, ADDED, DESTROYED, REACT, OWNED,
-    REFUSED,
+    REFUSED, PLAYED,
 ) = range(len(WHENS))  # fmt: skip
 
-# Conditions. Those up to IS_LOWEST look at one card.
+# Conditions. Those up to WAS_LUCKY test one card.
 (
     ALWAYS, OF_RANKS, OF_SUIT, IS_FACE, IS_ENHANCED, IS_FIRST_FACE, IS_FIRST, IS_IDOL, OF_ANCIENT_SUIT, OF_MAIL_RANK,
     OF_CASTLE_SUIT, IS_LOWEST, WAS_LUCKY, CONTAINS, PLAYED_AT_MOST, PLAYED_EXACTLY, NO_DISCARDS_LEFT, LAST_HAND,
@@ -34,13 +34,13 @@ WHENS = (
     FAVOURITE, FIRST_DISCARD, FIRST_DISCARD_SINGLE, THREE_FACES, NO_DISCARDS_USED, NOT_BOSS, BOSS_BEATEN, PLANET_USED,
 ) = range(41)  # fmt: skip
 
-# What an amount is counted by.
+# Quantities by which an amount is multiplied (`per`).
 (
     ONE, STATE, DISCARDS_LEFT, EMPTY_SLOTS, STEEL_CARDS, STONE_CARDS, JOKERS, PLAYS, PILE, MISSING_CARDS, TAROTS_USED,
     MONEY, FIVE_DOLLARS, SELL_OF_OTHERS, SKIPS, CARD_VALUE, NINES, PLANETS_USED, ENHANCED_SCORED, MISPRINT,
 ) = range(20)  # fmt: skip
 
-# What happens. From GAIN on it happens to the joker itself, so that one which only copies it does not do it too.
+# Effects. Those from GAIN on change the joker itself, so a joker that copies the ability does not repeat them.
 (
     CHIPS, MULT, XMULT, DOLLARS, CARD_CHIPS, REPEATS, HAND_SIZE, HANDS, DISCARDS, DEBT, FREE_REROLLS, INTEREST,
     LEVEL_UP, NO_DISCARDS, DISABLE_BOSS, DOUBLE_TAG, CREATE_TAROT, CREATE_SPECTRAL, CREATE_JOKERS, ADD_STONE,
@@ -56,14 +56,14 @@ AMOUNTS = {
 
 
 class Condition(NamedTuple):
-    """A condition and what it is about: bits of ranks, a suit, a hand, a number."""
+    """A condition and its argument: bits of ranks, a suit, a hand or a number."""
 
     kind: int = ALWAYS
     about: int = 0
 
 
 class Effect(NamedTuple):
-    """One thing that a joker does."""
+    """One effect of a joker."""
 
     when: int
     condition: Condition
@@ -72,15 +72,15 @@ class Effect(NamedTuple):
     per: int = ONE
     plus: float = 0.0
     stream: int = -1
-    """of the roll that decides whether it happens; -1 for no roll"""
+    """random stream of the roll that decides whether it happens; -1 for no roll"""
     odds: int = 0
-    """it happens in one of so many"""
+    """the chance is 1 in `odds`"""
     source: int = -1
-    """the stream that what is created is drawn from"""
+    """random stream of the created items"""
 
 
 class Ability(tuple[Effect, ...]):
-    """What one clause of a row says: chips and mult together are two effects."""
+    """The effects of one clause of a row; chips and mult together are two effects."""
 
 
 def ranks(letters: str) -> Condition:
@@ -122,5 +122,5 @@ def _clause(when: int):
 (
     before, scored, held, main, after, again, held_again, discarded, discard, blind, first_draw, round_end, cash_out,
     sold_self, sold, shop_exit, reroll, pack_opened, pack_skipped, used, added, destroyed, react, owned,
-    refused,
+    refused, played,
 ) = map(_clause, range(len(WHENS)))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The twelve poker hands, best first: chips and mult at level 1 and what a level adds."""
+"""The twelve poker hands, best first: chips and mult at level 1, and their increase per level."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ ROWS = (
 NAMES = tuple(row[0] for row in ROWS)
 NUMBERS = np.array([row[1:] for row in ROWS], np.float64)
 HANDS, SECRET = len(ROWS), 3
-"""the first three are not shown before they have been played"""
+"""the first SECRET hands are not shown before they have been played"""
 (
     FLUSH_FIVE, FLUSH_HOUSE, FIVE_OF_A_KIND, STRAIGHT_FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, FLUSH, STRAIGHT,
     THREE_OF_A_KIND, TWO_PAIR, PAIR, HIGH_CARD,
@@ -34,4 +34,4 @@ LISTED = tuple(
     )
 )  # fmt: skip
 ORDER_OF_CHOICE = np.array(LISTED, np.int64)
-"""in which a random hand is chosen from (To Do List, Orbital Tag)"""
+"""order in which a random hand is chosen (To Do List, Orbital Tag)"""

@@ -1,7 +1,8 @@
 # ruff: noqa: E501  (a joker is one line)
-"""The 150 jokers, a line each: key, name, rarity, price, what it lacks (b: no copy by Blueprint, e: never eternal,
-p: never perishable), what it does. `start` is the state it begins with, `ends` the state at which it is used up, `gate`
-the enhancement that a card of the deck must have before it is offered; a `rule` is looked up where it matters.
+"""The 150 jokers, one row each: key, name, rarity, price, exclusions (b: cannot be copied by Blueprint, e: never
+eternal, p: never perishable), effects. `start` is the initial value, `ends` the value at which the joker is removed,
+`gate` the enhancement that some card of the deck must have before the joker is offered; a `rule` is a text only, and
+the code that it concerns tests the bits in `tables/rules.py`.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from ludus.games.balatro.tables.effects import (
     PLAYS, POOR, SELL_OF_OTHERS, SIXTEEN_ENHANCED, SIXTH_HAND, SKIPS, STATE, STEEL_CARDS, STONE_CARDS,
     STRIP_ENHANCEMENTS, TAROTS_USED, THREE_FACES, WAS_LUCKY, Ability, Condition, Effect, added, after, again, before,
     blind, cash_out, contains, destroyed, discard, discarded, enhanced, first_draw, held, held_again, main, owned,
-    pack_opened, pack_skipped, ranks, react, refused, reroll, round_end, scored, shop_exit, sold, sold_self, suit, used,
+    pack_opened, pack_skipped, played, ranks, react, refused, reroll, round_end, scored, shop_exit, sold, sold_self, suit, used,
 )  # fmt: skip
-from ludus.words import f64, i8, i16, i32
-from ludus.words.rows import table
+from ludus.dsl import f64, i8, i16, i32
+from ludus.dsl.rows import table
 
 COMMON, UNCOMMON, RARE, LEGENDARY = 1, 2, 3, 4
 NEVER = -1e9
-"""`ends` of what is not used up"""
+"""`ends` of jokers that are never removed"""
 
 
 class Joker(NamedTuple):
-    """A line of the table."""
+    """A row of the table."""
 
     key: str
     name: str
@@ -82,7 +83,7 @@ ROWS = (
     joker("j_banner",           "Banner",                 COMMON,    5, "",    main(chips=30, per=DISCARDS_LEFT)),
     joker("j_mystic_summit",    "Mystic Summit",          COMMON,    5, "",    main(NO_DISCARDS_LEFT, mult=15)),
     joker("j_marble",           "Marble Joker",           UNCOMMON,  6, "",    blind(does=ADD_STONE)),
-    joker("j_loyalty_card",     "Loyalty Card",           UNCOMMON,  5, "",    main(SIXTH_HAND, xmult=4), after(gain=1)),
+    joker("j_loyalty_card",     "Loyalty Card",           UNCOMMON,  5, "",    main(SIXTH_HAND, xmult=4), played(gain=1)),
     joker("j_8_ball",           "8 Ball",                 COMMON,    5, "",    scored(ranks("8"), CREATE_TAROT, roll="8ball", odds=4, source="Tarot8ba@")),
     joker("j_misprint",         "Misprint",               COMMON,    4, "",    main(mult=1, per=MISPRINT)),
     joker("j_dusk",             "Dusk",                   UNCOMMON,  5, "",    again(LAST_HAND, repeats=1)),
@@ -221,14 +222,14 @@ EFFECTS = table(
      for row in ROWS for e in row.effects],
     when=i8, condition=i8, about=i32, does=i8, number=f64, per=i8, plus=f64, stream=i16, odds=i16, source=i16,
 )  # fmt: skip
-"""all effects of all jokers, one joker's after the other's"""
+"""the effects of all jokers, grouped by joker"""
 LAST = np.cumsum([len(row.effects) for row in ROWS])
 FIRST = LAST - np.array([len(row.effects) for row in ROWS])
-"""effects FIRST[j] .. LAST[j] - 1 are those of joker j"""
+"""joker j has the effects FIRST[j] .. LAST[j] - 1"""
 ACTS = np.array([sum({1 << effect.when for effect in row.effects}) for row in ROWS], np.int64)
-"""bits of when a joker acts"""
+"""bits of the moments at which a joker acts"""
 POOLS = np.zeros((5, 64), np.int64)
-"""[rarity, place] the jokers of a rarity in their order"""
+"""[rarity, index] the jokers of a rarity, in order"""
 for _rarity in range(1, 5):
     POOLS[_rarity, : np.sum(RARITY == _rarity)] = np.flatnonzero(RARITY == _rarity)
 POOL_SIZES = np.array([int(np.sum(RARITY[1:] == rarity)) for rarity in range(5)])

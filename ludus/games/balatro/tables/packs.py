@@ -1,4 +1,4 @@
-"""Booster packs: what is in them, how many cards are shown, how many may be chosen, and how often they are offered."""
+"""Booster packs: contents, number of cards shown, number to choose, and how often they are offered."""
 
 import numpy as np
 
@@ -25,9 +25,9 @@ ROWS = (
 )  # fmt: skip
 NAMES = tuple(row[0] for row in ROWS)
 PACKS, FIRST_PACK = len(ROWS), NAMES.index("Buffoon normal")
-"""the very first pack of a run is not drawn"""
+"""FIRST_PACK is the first pack of every run"""
 PRICE, SHOWN, CHOOSE = (np.array([row[column] for row in ROWS], np.int64) for column in range(1, 4))
 VARIANTS = np.array([[4, 2, 2], [4, 2, 2], [4, 2, 2], [2, 1, 1], [2, 1, 1]]).ravel()
 WEIGHT = np.array([row[4] for row in ROWS])
 EACH, TOTAL_WEIGHT = WEIGHT / VARIANTS, 22.42
-"""of one picture; a draw walks through the pictures one by one, and sums of floats depend on their order"""
+"""weight of one picture; a draw adds up the weights picture by picture, since float sums depend on the order"""

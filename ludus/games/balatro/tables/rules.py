@@ -1,4 +1,4 @@
-"""What some jokers change about the rules themselves, as bits that are looked up where it matters."""
+"""Rule changes by some jokers, as bits that the code concerned tests."""
 
 import numpy as np
 
@@ -11,4 +11,4 @@ _BITS = {
     "j_pareidolia": PAREIDOLIA, "j_ring_master": SHOWMAN, "j_astronomer": ASTRONOMER, "j_chicot": CHICOT,
 }  # fmt: skip
 RULES = np.array([_BITS.get(key, 0) for key in jokers.KEYS], np.int64)
-"""by joker"""
+"""rule bits of each joker"""

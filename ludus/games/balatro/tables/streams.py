@@ -1,7 +1,7 @@
-"""The names of the streams of random numbers: every draw of the real game has a name, and all names are independent.
+"""The names of the random streams: every draw of the original game names a stream, and all streams are independent.
 
-`@` stands for the number of the ante; what ends in an ante begins anew with each. A draw from a pool that hits what
-cannot be had is repeated on the same name with `_resample2`, `_resample3`, … behind it.
+`@` stands for the number of the ante; such streams start anew in each ante. A draw from a pool that hits an unavailable
+entry is repeated on the same name with the suffix `_resample2`, `_resample3`, …
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ APPENDS_OF_JOKERS = (
     *(f"{rarity}{source}" for source in ("sho", "buf", "jud") for rarity in (1, 2, 3)),
     "1rif", "1top", "3wra", "3rta", "2uta",
 )  # fmt: skip
-"""rarity, and where it comes from: shop, Buffoon pack, Judgement, Riff-raff, Top-up, Wraith, Rare and Uncommon Tag"""
+"""rarity and source: shop, Buffoon pack, Judgement, Riff-raff, Top-up, Wraith, Rare and Uncommon Tag"""
 
 OF_THE_RUN = (
     "boss", "Voucher_fromtag", "Joker4", "omen_globe", "illusion", "shuffle", "to_do", "orbital", "lucky_mult",
@@ -39,12 +39,12 @@ ANTE_MARK = ord("@")
 
 
 def stream(name: str) -> int:
-    """The number of a stream, by the name with which it is drawn from."""
+    """The number of a stream by its name."""
     return NAMES.index(name)
 
 
 AT_FIRST = ("Voucher@", "Tag@", "Voucher@", "Tag@", "boss", "orbital", "nr@", "idol@", "mail@", "anc@", "cas@")
-"""streams that every run draws from when it begins; the first ones in their second try"""
+"""streams that every run draws from at its start; the first REPEATED ones are second tries (`_resample2`)"""
 REPEATED = 2
 FIRST_STREAMS = np.array([stream(name) for name in AT_FIRST], np.int64)
 _AS_WRITTEN = [

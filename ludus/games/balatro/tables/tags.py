@@ -1,4 +1,4 @@
-"""Tags, which a skipped blind gives: when they act, what they do, and with what number."""
+"""Tags, the rewards for skipping a blind: when they act, their effect, and its number."""
 
 import numpy as np
 

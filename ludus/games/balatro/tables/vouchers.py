@@ -1,4 +1,4 @@
-"""Vouchers, in pairs: the second of a pair needs the first. Each adds a number to something, or sets it."""
+"""Vouchers, in pairs: the second of a pair requires the first. Each adds to a value or sets it."""
 
 import numpy as np
 

@@ -1,7 +1,8 @@
 # ruff: noqa: E501  (columns of a table are one thing)
-"""All cards as arrays that rules read: `CARDS[code]`, `EFFECTS[row]`, `FILTERS[row]`, `CHANGES[row]`.
+"""All cards as arrays for the rules: `CARDS[row]`, `EFFECTS[row]`, `FILTERS[row]`, `CHANGES[row]`.
 
-A card is known inside by its row; row 0 is no card. Its effects are rows `first` to `first + count` of EFFECTS.
+The engine identifies a card by its row (the field `code` of the state); row 0 is no card. Its effects are the rows `first`
+to `first + count` of EFFECTS.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ import numpy as np
 
 from ludus.games.duel.tables import extra, monsters, spells, traps
 from ludus.games.duel.tables.words import (
-    ACTIVATE, COUNTER, MAY_TRIGGER, QUICK, QUICKPLAY, TRAP, TRIGGER, Card, Effect, Filter,
+    ACTIVATE, AIMS, AIM_CHOSEN, COUNTER, DESTROYING, MAY_TRIGGER, QUICK, QUICKPLAY, TRAP, TRIGGER, Card, Effect, Filter,
 )  # fmt: skip
 from ludus.types import LudusError
-from ludus.words import i16, i32, i64
-from ludus.words.rows import table
+from ludus.dsl import i16, i32, i64
+from ludus.dsl.rows import table
 
 
 def _brought() -> tuple[Card, ...]:
-    """The rows of a file of the user's own, named by LUDUS_CARDS."""
+    """The rows of the user's file, given by LUDUS_CARDS."""
     path = os.environ.get("LUDUS_CARDS")
     if not path:
         return ()
     found = importlib.util.spec_from_file_location("ludus_cards", path)
     if found is None or found.loader is None or not os.path.exists(path):
-        raise LudusError(f'LUDUS_CARDS names "{path}", which is no Python file with ROWS of cards')
+        raise LudusError(f'LUDUS_CARDS is "{path}"; it must be a Python file that defines ROWS, a tuple of cards')
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return tuple(module.ROWS)
@@ -36,7 +37,7 @@ def _brought() -> tuple[Card, ...]:
 
 ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS, *_brought())
 ROW_OF = {card.code: row for row, card in enumerate(ROWS)}
-"""the row of a card's public number"""
+"""from the official number of a card to its row"""
 EFFECT_ROWS: list[Effect] = [effect for card in ROWS for effect in card.effects]
 
 _filters: dict[Filter, int] = {}
@@ -56,7 +57,7 @@ def _effect(owner: int, number: int, effect: Effect) -> tuple[int, ...]:
     return (
         owner, number, effect.kind, effect.on, _speed(ROWS[owner], effect), effect.where, effect.text, *when,
         seen.where, _filter(seen.which), seen.fewest, *cost, target.where, _filter(target.which), target.fewest, target.most,
-        *do, _filter(effect.which), effect.once, effect.waits, effect.in_damage_step,
+        *do, _filter(effect.which), effect.once, effect.waits, effect.in_damage_step, AIMS.get(do[0], AIM_CHOSEN), do[0] in DESTROYING,
     )  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def _card(row: int, first_effect: int, first_change: int) -> tuple[int, ...]:
 
 
 def _answers(card: Card) -> tuple[int, int]:
-    """All that a card's effects answer: what it could be triggered by, and what it can be played to."""
+    """Bits of the events that trigger a card's effects, and of those that its fast effects respond to."""
     triggers, fast = 0, 0
     for effect in card.effects:
         if effect.kind in (TRIGGER, MAY_TRIGGER):
@@ -106,7 +107,7 @@ _changes = [
 EFFECTS = table(
     _effects, card=i16, number=i16, kind=i16, on=i32, speed=i16, where=i16, text=i32, when=i16, when_a=i32, when_b=i32,
     seen_where=i32, seen=i16, seen_fewest=i16, cost=i16, cost_a=i32, cost_b=i32, target_where=i32, target=i16, fewest=i16, most=i16,
-    do=i16, a=i32, b=i32, c=i32, which=i16, once=i16, waits=i16, in_damage_step=i16,
+    do=i16, a=i32, b=i32, c=i32, which=i16, once=i16, waits=i16, in_damage_step=i16, aim=i16, destroys=i16,
 )  # fmt: skip
 CARDS = table(
     _cards, code=i32, types=i32, attribute=i16, race=i32, level=i16, attack=i32, defense=i32, markers=i16, traits=i64, first=i16, count=i16,
@@ -114,9 +115,9 @@ CARDS = table(
     material_3=i16, material=i16, partner=i16, equips=i16, triggers=i32, fast=i32,
 )  # fmt: skip
 TRAITS, TRIGGERS, FAST = (np.ascontiguousarray(CARDS[name]) for name in ("traits", "triggers", "fast"))
-"""columns that are looked at most often, each close together"""
+"""the columns that are read most often, as compact arrays"""
 FAST_IN_HAND = np.where(CARDS["types"] & TRAP, 0, FAST)
-"""traps must be set first"""
+"""FAST for cards in the hand, where traps cannot be activated"""
 CHANGES = table(_changes, who=i16, attack=i32, defense=i32, which=i16, per=i16)
 
 

@@ -1,6 +1,6 @@
 # ruff: noqa: E501  (a card, or one thing it does, is one line; its words are many)
-"""The monsters of the extra deck, a row each: code, name, what it is, attribute, type, level (or rank, or link rating), attack,
-defense, what it does. Link monsters have no defense; theirs is written 0.
+"""The monsters of the extra deck, a row each: code, name, types, attribute, race, level (or rank, or link rating), attack, defense,
+effects. Link monsters have no defense; theirs is 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # ruff: noqa: E501  (a card, or one thing it does, is one line; its words are many)
-"""The monsters of the main deck, a row each: code, name, what it is, attribute, type, level, attack, defense, what it does.
+"""The monsters of the main deck, a row each: code, name, types, attribute, race, level, attack, defense, effects.
 
-The Sheep Tokens, which lie in no deck, come last.
+The Sheep Tokens, which are in no deck, come last.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from ludus.games.duel.tables.words import (
 )  # fmt: skip
 
 SPECIAL_ONLY = 0x2000000
-"""the type bit of what is only special summoned; the word SPSUMMON is the event"""
+"""the type bit of monsters that can only be special summoned; the word SPSUMMON is the event"""
 
 # fmt: off
 ROWS: tuple[Card, ...] = (
-    # Normal monsters: they do nothing but fight.
+    # Normal monsters.
     monster(89631139, "Blue-Eyes White Dragon",    NORMAL,         LIGHT, DRAGON,        8,  3000, 2500),
     monster(46986414, "Dark Magician",             NORMAL,         DARK,  SPELLCASTER,   7,  2500, 2100),
     monster(74677422, "Red-Eyes Black Dragon",     NORMAL,         DARK,  DRAGON,        7,  2400, 2000),

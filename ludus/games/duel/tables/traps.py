@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a card, or one thing it does, is one line; its words are many)
-"""The traps, a row each: code, name, what it does, what else it is."""
+"""The traps, a row each: code, name, effects, types and traits."""
 
 from __future__ import annotations
 

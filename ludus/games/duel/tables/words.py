@@ -1,11 +1,11 @@
 # ruff: noqa: E501  (a list of words is one thing)
-"""The words in which cards are written down: what a card is, and what it does when, on what condition, at what cost.
+"""The vocabulary of the card tables: types, events, conditions, costs, operations and traits.
 
     spell(53129443, "Dark Hole", activate(when=exists(MONSTERS), do=(DESTROY_ALL, MONSTERS)))
     monster(54652250, "Man-Eater Bug", FLIP, EARTH, INSECT, 2, 450, 600,
             flip(target=target(MONSTERS), do=(DESTROY_TARGETS,), text=0, says="destroy a monster"))
 
-A row of the table is all there is to a card. `says` is its line for people.
+Most cards are fully described by their row; effects with code of their own are in `cards/`. `says` is the text for people.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ RACES = ("Warrior", "Spellcaster", "Fairy", "Fiend", "Zombie", "Machine", "Aqua"
  DINOSAUR, FISH, SEA_SERPENT, REPTILE, PSYCHIC, DIVINE_BEAST, CREATOR_GOD, WYRM, CYBERSE) = (1 << bit for bit in range(25))
 BOTTOM_LEFT, BOTTOM, BOTTOM_RIGHT, LEFT, RIGHT, TOP_LEFT, TOP, TOP_RIGHT = 0x1, 0x2, 0x4, 0x8, 0x20, 0x40, 0x80, 0x100
 
-# Where a card lies, how, and what brought it there: the bits of the real engine.
+# Locations and positions: the bits of the real engine.
 DECK, HAND, MZONE, SZONE, GRAVE, BANISHED, EXTRA, OVERLAY = 1, 2, 4, 8, 16, 32, 64, 128
 ON_FIELD = MZONE | SZONE
 UP_ATTACK, DOWN_ATTACK, UP_DEFENSE, DOWN_DEFENSE, UP, DOWN, IN_ATTACK, IN_DEFENSE = 1, 2, 4, 8, 5, 10, 3, 12
 
-# Where targets and the like are looked for, seen from the player of an effect.
+# Where cards are searched, relative to the player of an effect.
 OWN_MONSTERS, OTHER_MONSTERS, OWN_SPELLS, OTHER_SPELLS, OWN_GRAVE, OTHER_GRAVE, OWN_HAND, OTHER_HAND, OWN_DECK, OTHER_DECK, OWN_EXTRA = (1 << bit for bit in range(11))
 MONSTERS, SPELLS, GRAVES, HANDS = OWN_MONSTERS | OTHER_MONSTERS, OWN_SPELLS | OTHER_SPELLS, OWN_GRAVE | OTHER_GRAVE, OWN_HAND | OTHER_HAND
 OTHERS_FIELD = OTHER_MONSTERS | OTHER_SPELLS
 BOTH_FIELDS = MONSTERS | SPELLS
 
-# What kind of effect it is. Ignition effects and most spells are of speed 1, quick effects and traps of 2, counter traps of 3.
+# Kinds of effects. Ignition effects and most spells have spell speed 1, quick effects and traps 2, counter traps 3.
 ACTIVATE, IGNITION, TRIGGER, MAY_TRIGGER, QUICK, STATIC = range(6)
-"""a spell or trap card; in one's own main phase; must be used when it happens; may be used; at any time; always"""
+"""activation of a spell or trap; in the own main phase; mandatory trigger; optional trigger; at any time; continuous"""
 
-# What an effect answers.
+# Events that effects respond to.
 (FREE, SUMMON, FLIP_SUMMON, SPSUMMON, SUMMONED, FLIP_SUMMONED, SPSUMMONED, FLIPPED, ATTACK, ATTACKED, CHAINING, BATTLE_START,
  PRE_CALCULATION, BATTLE_DAMAGE, BATTLED, BATTLE_DESTROYING, BATTLE_DESTROYED, DESTROYED, TO_GRAVE, EQUIPPED, CHANGED_POSITION,
  STANDBY_PHASE, BATTLE_PHASE_END, END_PHASE) = (1 << bit for bit in range(24))
-"""nothing; a summon that could still be negated; one that was made; turned face-up; attacks; is attacked; a card or effect is activated;
-the damage step begins; before damage calculation; damage was dealt; after damage calculation; destroyed another, was destroyed by battle;
-was destroyed; came to the graveyard; got an equip card; changed its position; in these phases"""
+"""no event; a summon that can still be negated (3); a completed summon (3); turned face-up; attacks; is attacked; a card or effect is activated;
+the damage step begins; before damage calculation; battle damage; after damage calculation; destroyed a monster by battle; was destroyed by
+battle; was destroyed; was sent to the graveyard; was equipped; changed its position; phases"""
 
-# Conditions: (which, number, number).
+# Conditions: (word, number, number).
 (ALWAYS, EXISTS, FROM_FIELD, FROM_HAND, TRIBUTED, IN_GRAVE, DAMAGE_TO_OTHER, DIRECT_DAMAGE_TO_OTHER, ATTACK_TO_DEFENSE, DEFENSE_TO_ATTACK,
  WAS_ATTACKED_BY_SURVIVOR, BATTLES_A_MONSTER, ATTACKS_FACE_DOWN, ATTACKED_FACE_DOWN, DESTROYED_AS_ATTACKER, DESTROYED_TO_GRAVE,
  OTHERS_TURN_WOULD_TAKE_DAMAGE, IN_THIS_BATTLE, OWN_STANDBY, OTHERS_STANDBY, SUMMONED_THIS_TURN, USED_THIS_TURN, ATTACK_BY_OTHER,
@@ -58,42 +58,69 @@ was destroyed; came to the graveyard; got an equip card; changed its position; i
  LORD_OF_D, OTHERS_FACE_DOWN, NOT_EQUIPPED_YET, FUSION_POSSIBLE, RITUAL_POSSIBLE, SWAP_POSSIBLE, NOT_ATTACKED_YET, DESTROYED_BY_BATTLE_OR_EFFECT,
  OWN_EFFECT_NOT_USED) = range(47)
 
-# Costs: (which, number, number).
+# Costs: (word, number, number).
 (NO_COST, PAY, PAY_HALF, DISCARD, DISCARD_SELF, TRIBUTE, TRIBUTE_SELF, DETACH, REMOVE_COUNTER, GIVE_UP_ATTACK, TRIBUTE_LINKED, TRIBUTE_FOR_FUSION,
  GIVE_UP_SUMMONS) = range(13)
 
-# What is done: (which, number, number, number).
-(NOTHING, DESTROY_TARGETS, TO_HAND_TARGETS, BANISH_TARGETS, DESTROY_ALL, DESTROY_WEAKEST, DESTROY_HIGHEST_DEFENSE, DESTROY_STRONGEST_ATTACKER,
- DESTROY_IF_TYPE, DESTROY_IF_DOWN, DESTROY_THREE, DESTROY_SELF, DESTROY_EVENT_CARDS, DESTROY_ATTACK_TARGET, DESTROY_RACE, DESTROY_ALL_OTHERS,
- RETURN_ATTACKER, RETURN_ALL, RETURN_SELF, SEARCH, SEARCH_AND_BAN, ADD_COPIES, DRAW, UPSTART, CHARITY, DUO, CARD_DESTRUCTION, MORPHING_JAR,
- DAMAGE, DAMAGE_BOTH, RECOVER, DAMAGE_PER, DISCARD_RANDOM, THESTALOS, DON_ZALOOG, TIME_WIZARD, ADD_COUNTER, EQUIP_CARD, EQUIP_TARGET, NO_BATTLE_DAMAGE,
- BANISH_BATTLERS, ATTACK_AGAIN, SERPENT, SPIRIT_RETURN, RECRUIT, GERM, MOMONGA, SUMMON_FROM_HAND, SUMMON_LINKED, REVIVE, REVIVE_NEGATED,
- REVIVE_EQUIPPED, REVIVE_BOUND, REVIVE_SELF, GOYO, LILY, TAKE_CONTROL, SNATCH, SNATCH_RECOVER, ENEMY_CONTROLLER, SWAP_CONTROL, TURN_DOWN, TO_DEFENSE, TO_ATTACK,
- TOKENS, METAMORPHOSIS, FUSE, RITUAL_SUMMON, FLUTE, SWORDS, RAISE_ATTACK, RAISE_DEFENSE, DICE, SWAP_BASE_VALUES, NOBLEMAN, WABOKU,
- NEGATE_ACTIVATION, NEGATE_EFFECT, NEGATE_SUMMON, SOLEMN, TORRENTIAL, TRAP_HOLE, BOTTOMLESS, RING, DESTROY_ATTACKER, MIRROR_FORCE, CYLINDER, NEGATE_ATTACK,
- NEGATE_ATTACK_AND_END, DRAINING, RUIN, DUST_TORNADO, TO_DECK_TOP, BLACK_PENDANT, UTOPIA_NEGATE, STARDUST) = range(96)
+# Operations: (word, number, number, number).
+(NOTHING,
+ # Cards are destroyed, returned or banished.
+ DESTROY_TARGETS, TO_HAND_TARGETS, BANISH_TARGETS, DESTROY_ALL, DESTROY_WEAKEST, DESTROY_HIGHEST_DEFENSE, DESTROY_STRONGEST_ATTACKER,
+ DESTROY_IF_TYPE, DESTROY_IF_DOWN, DESTROY_SELF, DESTROY_EVENT_CARDS, DESTROY_ATTACK_TARGET, DESTROY_ALL_OTHERS, RETURN_ATTACKER, RETURN_ALL, RETURN_SELF,
+ BANISH_BATTLERS,
+ # Deck and hand.
+ SEARCH, SEARCH_AND_BAN, ADD_COPIES, DRAW, UPSTART, DISCARD_RANDOM,
+ # Life points.
+ DAMAGE, DAMAGE_BOTH, RECOVER, DAMAGE_PER, SNATCH_RECOVER,
+ # The card itself, or its player, in a battle.
+ ADD_COUNTER, NO_BATTLE_DAMAGE, ATTACK_AGAIN, SPIRIT_RETURN, LILY,
+ # Positions and values of monsters.
+ TURN_DOWN, TO_DEFENSE, TO_ATTACK, RAISE_ATTACK, RAISE_DEFENSE, DICE, SWAP_BASE_VALUES, WABOKU,
+ # Answers to a card, a summon or an attack.
+ NEGATE_ACTIVATION, NEGATE_EFFECT, NEGATE_SUMMON, SOLEMN, STARDUST, DESTROY_ATTACKER, CYLINDER, NEGATE_ATTACK, NEGATE_ATTACK_AND_END, DRAINING,
+ UTOPIA_NEGATE, TO_DECK_TOP,
+ # Cards with code of their own: see `cards/hooks.py`.
+ CHARITY, DUO, CARD_DESTRUCTION, MORPHING_JAR, THESTALOS, DON_ZALOOG, TIME_WIZARD, NOBLEMAN, RING, DUST_TORNADO, RUIN, TRAP_HOLE, BOTTOMLESS,
+ DESTROY_THREE, DESTROY_RACE, SWORDS, SERPENT,
+ # Monsters are summoned, equipped, or change sides.
+ RECRUIT, GERM, MOMONGA, SUMMON_FROM_HAND, SUMMON_LINKED, REVIVE, REVIVE_NEGATED, REVIVE_EQUIPPED, REVIVE_BOUND, REVIVE_SELF, GOYO, FUSE, RITUAL_SUMMON,
+ EQUIP_CARD, EQUIP_TARGET, TAKE_CONTROL, SNATCH,
+ # The same, with code of their own.
+ ENEMY_CONTROLLER, SWAP_CONTROL, TOKENS, METAMORPHOSIS, FLUTE) = range(93)
+FIRST_WITH_CODE, FIRST_MOVING, FIRST_MOVING_WITH_CODE = CHARITY, RECRUIT, ENEMY_CONTROLLER
+"""where these groups begin"""
+DESTROYING = frozenset((DESTROY_TARGETS, DESTROY_ALL, DESTROY_WEAKEST, DESTROY_HIGHEST_DEFENSE, DESTROY_STRONGEST_ATTACKER, DESTROY_IF_TYPE,
+    DESTROY_IF_DOWN, DESTROY_SELF, DESTROY_EVENT_CARDS, DESTROY_ATTACK_TARGET, DESTROY_ALL_OTHERS, NEGATE_SUMMON, SOLEMN, DESTROY_ATTACKER,
+    TIME_WIZARD, NOBLEMAN, RING, DUST_TORNADO, RUIN, TRAP_HOLE, BOTTOMLESS, DESTROY_THREE, DESTROY_RACE))
+"""of these, those that destroy cards on the field: WOULD_DESTROY answers them"""
+AIM_CHOSEN, AIM_ATTACKER, AIM_EVENT_CARDS, AIM_BATTLED, AIM_PRESENT = range(5)
+"""how an effect gets its targets: they are chosen, or it has none; the attacker; the cards of the event that it answers; the monster that its own
+card has fought; no targets, but cards that come after the activation are not affected"""
+AIMS = {DESTROY_ATTACKER: AIM_ATTACKER, CYLINDER: AIM_ATTACKER, NEGATE_ATTACK: AIM_ATTACKER, NEGATE_ATTACK_AND_END: AIM_ATTACKER, DRAINING: AIM_ATTACKER,
+    TRAP_HOLE: AIM_EVENT_CARDS, DESTROY_EVENT_CARDS: AIM_EVENT_CARDS, GOYO: AIM_BATTLED, BOTTOMLESS: AIM_PRESENT, SWAP_BASE_VALUES: AIM_PRESENT}
+"""AIM_CHOSEN for all others"""
 
-# What is always so about a card, a bit each.
+# Traits: continuous properties of a card, one bit each.
 (PIERCES, NOT_BY_BATTLE, ATTACKS_ALL, IS_TOON, NO_SPECIAL_SUMMON, SHIELDS_DRAGONS, STOPS_TRAPS, NEGATES_TRAPS, BINDS_LEVELS, BINDS_STRONG,
  BINDS_OTHERS, SITS_LEVELS, SITS_DRAGONS, FREEZES, LEADS_WARRIORS, KEEPS_GRAVES, SHIELDED_BY_EQUIP, SHIELDED_BY_MATERIAL, COPIES_EQUIP,
  REFLECTS_DAMAGE, NEGATES_DESTROYED, NEGATES_FLIP_WHEN_ALONE, DIES_WHEN_TARGETED, RESTS_AFTER_ATTACK, STAYS_ON_FIELD, BOUND_TO_MONSTER,
  DESTROYS_EQUIPPED, COSTS_UPKEEP, CONTROLS_EQUIPPED, LASTS_THREE_TURNS, NO_TRIBUTE_SUMMON, SUMMONED_PROPERLY_ONLY) = (1 << bit for bit in range(32))
 
-# Who a change of attack and defense is for, and what it is counted by.
+# Whom a change of attack and defense applies to, and what it is multiplied by.
 SELF, EQUIPPED_MONSTER, EVERYONE, OWN = range(4)
 (ONE, EQUIPS, COUNTERS, DARK_MAGICIANS, OWN_UP_MONSTERS, OWN_SPELLS_AND_TRAPS, LINKED, MATERIALS, SHORT_HAND) = range(9)
 
-# How often.
+# How often an effect can be used.
 OFTEN, ONCE_A_TURN, ONCE_BY_NAME, ONCE_BY_NAME_GIVEN_BACK, ONCE_A_BATTLE = range(5)
-"""`given back`: a negated activation does not count"""
+"""GIVEN_BACK: a negated activation does not count"""
 
-# How it is summoned from hand or extra deck.
+# Procedures by which a monster is special summoned from hand or extra deck.
 NO_PROCEDURE, TOON_PROCEDURE, LIGHT_AND_DARK, EMPTY_FIELD, SYNCHRO_PROCEDURE, XYZ_PROCEDURE, LINK_PROCEDURE = range(7)
 # fmt: on
 
 
 class Filter(NamedTuple):
-    """Which cards count: all that is given must hold."""
+    """Which cards match: all given conditions must hold."""
 
     types: int = 0
     """any of these bits"""
@@ -110,7 +137,7 @@ class Filter(NamedTuple):
     most_defense: int = -1
     code: int = 0
     other: bool = False
-    """not the card itself"""
+    """excludes the card itself"""
     summonable: int = 0
     """can be special summoned by the player in this position"""
     banishable: bool = False
@@ -118,7 +145,7 @@ class Filter(NamedTuple):
     has_defense: bool = False
     except_code: int = 0
     or_down: bool = False
-    """face-down cards fit too, whatever they are"""
+    """face-down cards match, too, whatever they are"""
 
 
 ANY = Filter()
@@ -129,7 +156,7 @@ def cards(**which: int) -> Filter:
 
 
 class Target(NamedTuple):
-    """What is chosen when an effect is activated."""
+    """Targets that are chosen when an effect is activated."""
 
     where: int = 0
     which: Filter = ANY
@@ -145,7 +172,7 @@ def target(where: int, which: Filter = ANY, fewest: int = 1, most: int = 0) -> T
 
 
 class Effect(NamedTuple):
-    """One thing that a card does."""
+    """One effect of a card."""
 
     kind: int
     on: int
@@ -159,16 +186,16 @@ class Effect(NamedTuple):
     target: Target
     do: tuple[int, ...]
     which: Filter
-    """which cards `do` is about"""
+    """the cards that `do` applies to"""
     once: int
     waits: bool
-    """cannot miss its time"""
+    """cannot miss its timing"""
     in_damage_step: int
     says: str
 
 
 NO_TEXT, SYSTEM = -1, 1_000_000
-"""`text` is the number of a line of the card; SYSTEM + n is one of the game's own lines"""
+"""`text` is the number of a line of text of the card; SYSTEM + n is a line of the game itself"""
 NEVER, BEFORE_CALCULATION, ALWAYS_IN_DAMAGE_STEP, IN_CALCULATION = range(4)
 """when in a damage step an effect may be used"""
 
@@ -190,7 +217,7 @@ def effect(
 
 
 def activate(**words: Any) -> Effect:
-    """A spell or trap card is played. The speed follows from the card."""
+    """The activation of a spell or trap; its spell speed follows from the type of the card."""
     return effect(ACTIVATE, where=HAND | SZONE, **words)
 
 
@@ -199,7 +226,7 @@ def ignition(**words: Any) -> Effect:
 
 
 def trigger(on: int, **words: Any) -> Effect:
-    """It must be used when this happens."""
+    """A mandatory trigger effect."""
     return effect(TRIGGER, on, **words)
 
 
@@ -220,7 +247,7 @@ def quick(on: int, **words: Any) -> Effect:
 
 
 class Change(NamedTuple):
-    """Attack and defense are raised, or lowered, for as long as the card lies face-up."""
+    """A change of attack and defense while the card is face-up."""
 
     who: int
     attack: int
@@ -259,7 +286,7 @@ class Card(NamedTuple):
     equips: Filter = Filter()
     """what an equip card may be put on"""
     says: str = ""
-    """what no effect says: procedures and traits"""
+    """text about procedures and traits"""
 
 
 def _parts(does: tuple[Effect | Change, ...]) -> dict[str, Any]:

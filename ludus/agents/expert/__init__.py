@@ -1,1 +1,0 @@
-"""Players that plan: what may be drawn, what will be needed."""

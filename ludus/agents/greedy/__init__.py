@@ -1,1 +1,0 @@
-"""Players that take what is best right now, by simple rules."""

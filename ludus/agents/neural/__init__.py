@@ -1,0 +1,1 @@
+"""Agents that are neural networks, and their use of JAX."""

@@ -1,0 +1,42 @@
+"""Networks that are made for one game. A module has the name of its game and declares `NETWORK`, `LAYOUT` or both.
+
+`NETWORK` is a Flax class with the fields and the call of `MLPAgent`; `LAYOUT` says how any network reads the game. They
+are found in this folder, in the folder that LUDUS_NETWORKS names (`ludus_networks` in the current folder if unset), and
+among the installed packages that offer the entry-point group `ludus.networks`. Games know nothing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ludus import discovery
+from ludus.agents.neural.networks.layout import Layout
+from ludus.types import LudusError
+
+GROUP = "ludus.networks"
+
+
+class GameNetwork(NamedTuple):
+    """What a module declares."""
+
+    network: Callable[..., Any] | None = None
+    layout: Layout | None = None
+
+
+def names() -> list[str]:
+    """The games that have a network or a layout of their own."""
+    return discovery.names(GROUP, __name__)
+
+
+def find(game: str) -> GameNetwork:
+    """What is made for the game of this name; empty where there is nothing."""
+    if game not in names():
+        return GameNetwork()
+    module = discovery.load(GROUP, __name__, game)
+    found = GameNetwork(getattr(module, "NETWORK", None), getattr(module, "LAYOUT", None))
+    if found == GameNetwork():
+        raise LudusError(f"{module.__file__} declares neither NETWORK nor LAYOUT, so it is no network for {game}")
+    if not isinstance(found.layout, Layout | None) or not callable(found.network or Layout):
+        raise LudusError(f"{module.__file__}: NETWORK must be a Flax class and LAYOUT a Layout, not {found}")
+    return found

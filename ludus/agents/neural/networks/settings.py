@@ -1,0 +1,215 @@
+"""Settings of networks, as data for presets; importing this module does not import JAX."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args, get_type_hints
+
+from ludus.types import LudusError
+
+Memory = Literal["lstm", "gru", "rwkv", "transformer", "none"]
+Activation = Literal["tanh", "relu", "silu", "gelu"]
+
+KNOWN_IDS, ID_DIMENSIONS = 999, 1024
+"""size of the embedding table if `embedding_shape` is empty; one row is added for unknown ids"""
+
+
+@dataclass(frozen=True)
+class EncoderArgs:
+    """Settings of the encoder from an observation to one vector."""
+
+    num_layers: int = 2
+    """layers of the transformer over entities"""
+    num_channels: int = 128
+    """width of a token"""
+    use_history: bool = True
+    """read past actions, if the game shows them"""
+    card_mask: bool = False
+    """hide padding entities from attention; only then can they be cut off"""
+    noam: bool = True
+    """use RMS norms, gated MLPs and no biases instead of classic layers"""
+    action_feats: bool = True
+    """include a summary of the legal actions in the state"""
+    oppo_info: bool = False
+    """show the critic also hidden information"""
+    freeze_id: bool = False
+    """keep the initial embedding table of ids fixed"""
+    embedding_shape: int | tuple[int, ...] = ()
+    """number of ids of the embedding table, or (ids, dimensions); () for 999 ids of 1024 dimensions"""
+    version: int = 2
+    """2: a gated MLP processes the global fields; 1: they are only normalised"""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        check_encoder(self)
+
+
+@dataclass(frozen=True)
+class ModelArgs:
+    """Settings of an `RNNAgent`."""
+
+    num_layers: int = 2
+    """layers of the transformer over entities"""
+    num_channels: int = 128
+    """width of a token"""
+    rnn_channels: int = 512
+    """width of the memory"""
+    rnn_type: Memory = "lstm"
+    """type of memory: lstm, gru, rwkv, transformer (attention to the last states) or none"""
+    use_history: bool = True
+    """read past actions, if the game shows them"""
+    card_mask: bool = False
+    """hide padding entities from attention; only then can they be cut off"""
+    untold_named: bool = True
+    """use tokens without other information if they have an id: in a duel, the cards of one's own deck"""
+    noam: bool = True
+    """use RMS norms, gated MLPs and no biases instead of classic layers"""
+    action_feats: bool = True
+    """include a summary of the legal actions in the state"""
+    version: int = 2
+    """2: a gated MLP processes the global fields; 1: they are only normalised"""
+    film: bool = True
+    """let actions attend to each other, modulated by the state (FiLM); otherwise a dot product with the state"""
+    oppo_info: bool = False
+    """show the critic also the memories of all seats and hidden information"""
+    rnn_shortcut: bool = False
+    """give the heads the encoded state in addition to the memory"""
+    batch_norm: bool = False
+    """use batch renormalisation in the critic (CrossCritic)"""
+    critic_width: int = 128
+    """width of the critic's hidden layers"""
+    critic_depth: int = 3
+    """number of hidden layers of the critic"""
+    rwkv_head_size: int = 32
+    """width of a head of the rwkv memory"""
+    memory_length: int = 64
+    """states that the transformer memory keeps; steps that an lstm is initialized to remember"""
+    embedding_shape: int | tuple[int, ...] = ()
+    """number of ids of the embedding table, or (ids, dimensions); () for 999 ids of 1024 dimensions"""
+    q_head: bool = False
+    """output action values instead of a policy and a value; not for PPO, which needs both"""
+    int_head: bool = False
+    """add a value output for novelty rewards; set automatically by --novelty"""
+    freeze_id: bool = False
+    """keep the initial embedding table of ids fixed"""
+    switch: bool = False
+    """booleans in `switch_or_main` mark where the seat changes, in sequences sorted by seat; no effect in runs, which
+    pass the seat as a number"""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        check_encoder(self)
+        check_memory(self)
+        check_heads(self)
+
+    @property
+    def encoder(self) -> EncoderArgs:
+        """The settings of the encoder."""
+        return EncoderArgs(**{field.name: getattr(self, field.name) for field in fields(EncoderArgs)})
+
+
+@dataclass(frozen=True)
+class MLPArgs:
+    """Settings of an `MLPAgent`."""
+
+    width: int = 64
+    """units of a hidden layer"""
+    depth: int = 2
+    """number of hidden layers"""
+    activation: Activation = "tanh"
+    """activation function: tanh, relu, silu or gelu"""
+    shared: bool = False
+    """share the hidden layers between actor and critic"""
+    own: bool = True
+    """use the game's own network, if it has one"""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        at_least(self, 1, "width", "depth")
+
+
+def table_shape(args: EncoderArgs | ModelArgs) -> tuple[int, int]:
+    """(rows, dimensions) of the shared embedding table; row 0 is for unknown ids."""
+    shape = args.embedding_shape
+    ids, dimensions = (shape, ID_DIMENSIONS) if isinstance(shape, int) else shape or (KNOWN_IDS, ID_DIMENSIONS)
+    return ids + 1, dimensions
+
+
+def check_types(args: Any) -> None:
+    """Raise LudusError if the value of a field does not match its type."""
+    if isinstance(getattr(args, "embedding_shape", None), list):  # TOML has lists, not tuples
+        object.__setattr__(args, "embedding_shape", tuple(args.embedding_shape))
+    for name, wanted in get_type_hints(type(args)).items():
+        value = getattr(args, name)
+        if get_args(wanted) and name != "embedding_shape":
+            _check_word(name, value, get_args(wanted))
+        elif wanted in (bool, int) and type(value) is not wanted:
+            kind = "true or false" if wanted is bool else "a whole number"
+            raise LudusError(f"{name} is {value!r}; it must be {kind}")
+
+
+def _check_word(name: str, value: Any, words: tuple[str, ...]) -> None:
+    if value not in words:
+        close = difflib.get_close_matches(str(value), words, 1)
+        hint = f' did you mean "{close[0]}"?' if close else ""
+        raise LudusError(f'{name} is "{value}";{hint} it must be one of {", ".join(words)}')
+
+
+def at_least(args: Any, low: int, *names: str) -> None:
+    """Raise LudusError for the first of these numbers that is below `low`."""
+    for name in names:
+        if getattr(args, name) < low:
+            raise LudusError(f"{name} is {getattr(args, name)}; it must be at least {low}")
+
+
+def head_count(channels: int) -> int:
+    """Number of attention heads: one per 128 channels, at least two."""
+    return max(2, channels // 128)
+
+
+def _check_heads_fit(name: str, channels: int) -> None:
+    heads = head_count(channels)
+    if channels % (2 * heads):
+        raise LudusError(
+            f"{name} is {channels}, which cannot be split into {heads} heads of even width; use a multiple of 128"
+        )
+
+
+def check_encoder(args: EncoderArgs | ModelArgs) -> None:
+    """Raise LudusError for invalid settings of an encoder."""
+    at_least(args, 1, "num_layers", "num_channels")
+    if args.num_channels % 16:
+        raise LudusError(f"num_channels is {args.num_channels}; it must be a multiple of 16")
+    _check_heads_fit("num_channels", args.num_channels)
+    if args.version not in (1, 2):
+        raise LudusError(f"version is {args.version}; it must be 1 or 2")
+    shape = args.embedding_shape
+    numbers = shape if isinstance(shape, tuple) else (shape,)
+    if len(numbers) not in (0, 1, 2) or any(type(number) is not int or number < 1 for number in numbers):
+        raise LudusError(
+            f"embedding_shape is {shape!r}; write the number of ids, or [ids, dimensions], or [] for neither"
+        )
+    if len(numbers) == 1:
+        object.__setattr__(args, "embedding_shape", numbers[0])
+
+
+def check_memory(args: ModelArgs) -> None:
+    """Raise LudusError for invalid settings of a memory."""
+    at_least(args, 1, "rnn_channels", "rwkv_head_size", "memory_length")
+    if args.rnn_type == "rwkv" and args.rnn_channels % args.rwkv_head_size:
+        raise LudusError(
+            f"rnn_channels is {args.rnn_channels}, not a multiple of rwkv_head_size {args.rwkv_head_size}; change one"
+        )
+    if args.rnn_type == "transformer":
+        _check_heads_fit("rnn_channels", args.rnn_channels)
+
+
+def check_heads(args: ModelArgs) -> None:
+    """Raise LudusError for heads that cannot be combined."""
+    at_least(args, 1, "critic_width", "critic_depth")
+    for name in ("int_head", "oppo_info", "batch_norm"):
+        if args.q_head and getattr(args, name):
+            raise LudusError(f"q_head has no critic, so {name} has no effect; turn one of them off")
+    if args.switch and args.oppo_info:
+        raise LudusError("switch and oppo_info cannot be combined, because switch sorts steps by seat; turn one off")

@@ -1,0 +1,1 @@
+"""Players that plan ahead with hand-written rules."""

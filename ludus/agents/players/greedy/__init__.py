@@ -1,0 +1,1 @@
+"""Players that take the best action for the moment, by simple rules."""

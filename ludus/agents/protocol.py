@@ -1,0 +1,55 @@
+"""The agent protocol: random, scripted, perfect, search, tabular, neural and world-model agents, and persons."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ludus.pool.protocol import AnyPool
+from ludus.types import Array, Decision, Spec, Step
+
+Key = int | np.integer[Any] | Array
+"""a seed, or an array of N seeds: then the randomness of row i comes from seed i alone"""
+Params = Any
+"""everything learned, as a pytree"""
+Memory = Any
+"""what is remembered of N games: nested tuples, lists and dicts of arrays with N rows; () where there is nothing"""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A frozen dataclass: everything learned is in `params`, everything chosen in its fields.
+
+    An agent that samples its actions from a network takes one seed only, not one for each row.
+    """
+
+    def init(self, spec: Spec, key: Key) -> Params:
+        """New parameters; () for an agent that learns nothing."""
+        return ()
+
+    def memory(self, rows: int) -> Memory:
+        """The memory before the first step of a game; () for an agent that remembers nothing."""
+        return ()
+
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
+        """Decide for the N rows of a step. Memory is reset where `step.first`."""
+        ...
+
+
+@runtime_checkable
+class PoolAgent(Agent, Protocol):
+    """An agent that needs the games themselves, like search or a person: only what `at` returns can act."""
+
+    def at(self, pool: AnyPool) -> Agent:
+        """The agent for the games of this pool; it acts on the newest step of the pool."""
+        ...
+
+
+def seated(agent: Agent, pool: AnyPool) -> Agent:
+    """The agent for the games of this pool.
+
+    In rows where it has nothing to decide the step's discount is 0, as after the end of a game: it may skip the
+    thinking there, and whatever it answers is ignored.
+    """
+    return agent.at(pool) if isinstance(agent, PoolAgent) else agent

@@ -1,0 +1,47 @@
+"""The arrays of a checkpoint of PPO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ludus.agents import checkpoint
+from ludus.agents.neural.agent import DeepAgent
+from ludus.algorithms.ppo import PPO
+from ludus.algorithms.ppo.update import Learner, State, everywhere, start
+from ludus.algorithms.protocol import Groups
+from ludus.types import Array, LudusError
+
+SNAPSHOT = "snapshot_"
+
+
+def save(learner: Learner) -> Groups:
+    state = jax.device_get(learner.state)
+    counters = np.array([learner.steps, learner.episodes, int(state.updates)], np.int64)
+    trees = {"params": state.agent, "optimiser": state.optimiser, "curiosity": state.curiosity}
+    trees |= {f"{SNAPSHOT}{number}": params for number, params in learner.snapshots.items()}
+    arrays = {name: checkpoint.flatten(tree) for name, tree in trees.items()}
+    return {name: group for name, group in arrays.items() if group} | {"learner": {"counters": counters}}
+
+
+def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
+    """The learner of a checkpoint; raises LudusError if it is of another game or other settings."""
+    fresh = start(settings, agent, seed)
+    counters = stored.get("learner", {}).get("counters", np.zeros(0))
+    if counters.shape != (3,):
+        raise LudusError("it does not say how far it came; take this checkpoint away to go on from the one before")
+    parts = [
+        checkpoint.unflatten(like, dict(stored.get(name, {})))
+        for name, like in zip(("params", "curiosity", "optimiser"), fresh.state[:3], strict=True)
+    ]
+    agent_variables, curiosity, optimiser = jax.tree.map(jnp.asarray, parts)
+    state = State(agent_variables, curiosity, optimiser, jnp.int32(counters[2]))
+    snapshots = {
+        name.removeprefix(SNAPSHOT): checkpoint.unflatten(fresh.state.agent, dict(arrays))
+        for name, arrays in stored.items()
+        if name.startswith(SNAPSHOT)
+    }
+    return Learner(everywhere(settings, state), seed, int(counters[0]), int(counters[1]), snapshots)

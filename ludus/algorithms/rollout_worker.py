@@ -1,0 +1,161 @@
+"""The worker of algorithms that learn from rollouts: rows of games, and an agent that plays them.
+
+What its learner publishes is {"params": …, "snapshots": {…}, "number": …}: the parameters that play, former ones to
+play against by the number of updates they had, and the number of updates that the learner has made.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ludus.agents import checkpoint
+from ludus.agents.neural import devices
+from ludus.algorithms.opponents import SELF, Opponents
+from ludus.algorithms.protocol import Arrays, Desk
+from ludus.bridges import AnyPool, pool_state, restore_pool
+from ludus.dsl import random
+from ludus.pool import Pool
+from ludus.types import Array, Decision, LudusError, Rollout, Step
+
+ACTOR = 0x6C7564757302
+"""makes the randomness of actors differ from that of games and learners, which comes from the same seed"""
+GROWING = ("laps",)
+"""counters in the record of a game that are reported while they grow"""
+
+
+class RolloutWorker:
+    """Plays the games of its pool, on one device if `device` is given, else where the parameters are."""
+
+    def __init__(self, pool: AnyPool, agent: Any, opponents: Opponents, desk: Desk, device: Any = None) -> None:
+        self.pool, self.agent, self.opponents, self.desk, self.device = pool, agent, opponents, desk, device
+        self.dice = int(random.keys(desk.seed ^ ACTOR, desk.number + 1)[desk.number])
+        self.time, self.version = 0, 0
+        self.params: Any = None
+        self.memory = agent.memory(pool.rows * pool.spec.views)
+        self.returns, self.lengths = np.zeros((pool.rows, pool.spec.seats)), np.zeros(pool.rows, np.int64)
+
+    def publish(self, params: Mapping[str, Any], version: int) -> None:
+        self.params, self.version = params, version
+
+    def work(self) -> Rollout:
+        """Play the steps of a rollout in every row."""
+        assert self.params is not None, "publish parameters before the first unit"
+        begun, memory = time.perf_counter(), self.memory
+        params = jax.device_put(self.params["params"], self.device)
+        self.opponents.prepare(self.params, self.time, self.device)
+        steps, decisions, own = [self.pool.step], [], []
+        for _ in range(self.desk.steps):
+            decision, self.memory = self.agent.act(params, self.memory, steps[-1], self.key())
+            action, mine = self.opponents.play(steps[-1], np.asarray(decision.action), self.key())
+            decisions.append(decision._replace(action=action))
+            own.append(mine)
+            steps.append(self.pool.advance(action))
+            self.time += 1
+        last, _ = self.agent.act(params, self.memory, steps[-1], self.key())
+        stacked = stack_steps(steps)
+        tally = self._count(stacked, np.array(own))
+        notes = {"play_seconds": time.perf_counter() - begun} | self.opponents.notes() | grown(self.pool)
+        made = Decision(
+            np.stack([decision.action for decision in decisions]),
+            np.stack([np.asarray(decision.log_prob) for decision in decisions]),
+            np.stack([np.asarray(decision.value) for decision in (*decisions, last)]),
+        )
+        return Rollout(stacked, made, np.array(own), memory, self.version, tally, notes)
+
+    def key(self) -> np.uint32:
+        """The seed of this moment: a function of time alone, so that a resumed run draws the same."""
+        return np.uint32((self.dice + self.time * 0x9E3779B97F4A7C15) % 2**64 >> 32)
+
+    def _count(self, steps: Step, own: Array) -> Array:
+        """The tally of a rollout; a game is counted when the next one opens."""
+        views, seats = self.pool.spec.views, self.pool.spec.seats
+        tally = np.zeros(3 + seats)
+        tally[2] = (own & ~steps.first[1:]).sum()
+        for reward, first in zip(steps.reward[1:, ::views], steps.first[1:, ::views], strict=True):
+            if first.any():
+                tally[0] += first.sum()
+                tally[1] += self.lengths[first].sum()
+                tally[3:] += self.returns[first].sum(axis=0)
+                self.opponents.count(self.returns, first)
+                self.returns[first], self.lengths[first] = 0.0, 0
+            self.returns += reward
+            self.lengths += ~first
+        return tally
+
+    def state(self) -> Arrays:
+        """All that is needed to continue exactly; games that cannot be saved are opened anew."""
+        parts = {
+            "time": np.array([self.time], np.int64),
+            "returns": self.returns.copy(),
+            "lengths": self.lengths.copy(),
+        }
+        memory = {f"memory.{name}": array for name, array in checkpoint.flatten(self.memory).items()}
+        return parts | memory | self.opponents.state() | pool_state(self.pool)
+
+    def restore(self, state: Mapping[str, Array]) -> None:
+        """Continue where `state` was taken."""
+        self.time = int(state["time"][0])
+        if set(state) == {"time"} or not isinstance(self.pool, Pool):
+            return  # all that is left of a lost worker: its games are opened anew
+        missing = set(self.state()) - set(state)
+        if missing or state["returns"].shape != self.returns.shape:
+            raise LudusError(
+                "this checkpoint is of a run with another agent, opponents or number of rows; "
+                "resume it with its own run.toml"
+            )
+        self.returns[:], self.lengths[:] = state["returns"], state["lengths"]
+        known = {name.removeprefix("memory."): array for name, array in state.items() if name.startswith("memory.")}
+        self.memory = checkpoint.unflatten(self.memory, known)
+        self.opponents.restore(state)
+        restore_pool(self.pool, state)
+
+    def close(self) -> None:
+        self.pool.close()
+
+
+def grown(pool: AnyPool) -> dict[str, float]:
+    """The most that a row has counted so far in its game, by what is counted."""
+    if pool.compiled is None:
+        return {}
+    states = pool.compiled.states
+    return {name: float(states[name].max()) for name in GROWING if name in (states.dtype.names or ())}
+
+
+def stack_steps(steps: list[Step]) -> Step:
+    """T+1 steps as one, [T+1, N, …]."""
+    observation = {name: np.stack([step.observation[name] for step in steps]) for name in steps[0].observation}
+    return Step(observation, *(np.stack(parts) for parts in zip(*(step[1:] for step in steps), strict=True)))
+
+
+def new_worker(
+    agent: Any,
+    pool: AnyPool,
+    desk: Desk,
+    opponents: Sequence[str] = (SELF,),
+    snapshots: int = 1,
+    actor_devices: int = 0,
+) -> RolloutWorker:
+    """A worker against these opponents; the workers of a process share its devices for actors."""
+    places = devices.actors(actor_devices)
+    device = places[desk.number % len(places)] if places else None
+    return RolloutWorker(pool, agent, Opponents(opponents, pool, agent, desk.pool_seed, snapshots), desk, device)
+
+
+def joined(rollouts: Sequence[Rollout]) -> Rollout:
+    """The rollouts of several workers as one of all their rows."""
+    if len(rollouts) == 1:
+        return rollouts[0]
+    wide: list[Any] = [rollout._replace(memory=(), tally=np.zeros(()), notes={}, version=0) for rollout in rollouts]
+    whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1) if np.ndim(parts[0]) else parts[0], *wide)
+    memory = jax.tree.map(lambda *parts: np.concatenate(parts), *(rollout.memory for rollout in rollouts))
+    tally = np.sum([rollout.tally for rollout in rollouts], axis=0)
+    names = {name for rollout in rollouts for name in rollout.notes}
+    notes = {
+        name: float(np.mean([rollout.notes[name] for rollout in rollouts if name in rollout.notes])) for name in names
+    }
+    return whole._replace(memory=memory, tally=tally, notes=notes, version=rollouts[0].version)

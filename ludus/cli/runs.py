@@ -1,0 +1,188 @@
+"""`ludus runs`, `evaluate`, `inspect`: what was trained, and how good it is."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Annotated, Any, NamedTuple
+
+import tyro
+
+from ludus.cli.application import app, print_json
+from ludus.types import LudusError
+
+Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+
+
+@app.command(name="runs")
+def list_runs(
+    names: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    out: pathlib.Path = pathlib.Path("runs"),
+    plot: pathlib.Path | None = None,
+    json: bool = False,
+) -> None:
+    """List training runs and how they stand, and draw their scores together.
+
+    Args:
+        names: Only these runs.
+        out: Where the folders of runs lie.
+        plot: Draw the scores of all of them over their steps into this PNG.
+        json: Print one JSON object instead.
+    """
+    found = _summaries(names, out)
+    if json:
+        print_json({"runs": [summary._asdict() for summary in found]})
+    elif found:
+        print("\n".join(_line(summary) for summary in found))
+    else:
+        print(f'no runs in "{out}" yet; start one: ludus train tictactoe')
+    if plot is not None:
+        from ludus.rendering import plots
+        from ludus.training.runs import score_series
+
+        plots.curves(plot, [score_series(out / summary.name) for summary in found], "scores", "steps", "score")
+
+
+def _summaries(names: tuple[str, ...], out: pathlib.Path) -> list[Any]:
+    """How these runs stand, or all of them where none is named."""
+    from ludus.training.folder import list_runs as summaries
+
+    wanted = [pathlib.Path(name).name for name in names]
+    found = [summary for summary in summaries(out) if not wanted or summary.name in wanted]
+    missing = set(wanted) - {summary.name for summary in found}
+    if missing:
+        raise LudusError(f'there is no run "{min(missing)}" in "{out}"; ludus runs lists those that there are')
+    return found
+
+
+def _line(summary: Any) -> str:
+    if not summary.algorithm:
+        return f"{summary.name:<28} {summary.game}"
+    half = ((summary.high or 0.0) - (summary.low or 0.0)) / 2.0
+    score = "no score yet" if summary.score is None else f"{summary.score:.4g} ± {half:.2g}"
+    share = f"{summary.steps:,} of {summary.of:,}"
+    return f"{summary.name:<28} {summary.algorithm:<20} {share:>28} {score:>18} {summary.seconds:8.1f} s"
+
+
+@app.command
+def evaluate(
+    what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|GAME")], /, agent: str | None = None,
+    games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False,
+) -> None:  # fmt: skip
+    """Let an agent play in earnest, and tell its score with a confidence interval, and what else its game counts.
+
+    Args:
+        what: The folder of a run, or of one of its checkpoints; or, with --agent, a game.
+        agent: Who plays the game: expert, greedy, perfect, scripted, random, mcts, trained, lookahead.
+        games: How many games.
+        against: Who plays the other seats: random, perfect, scripted, mcts, lookahead, or a run.
+        seed: Makes the games repeatable.
+        lines: Prove instead of sampling: every line of play of every opponent, from each seat (small games).
+        json: Print one JSON object instead.
+    """
+    from ludus.evaluation import scores as evaluation
+
+    player = _player(what, agent)
+    if lines:
+        _print_lines(evaluation.exhaustive(player.game, player.agent, player.params), what, json)
+        return
+    facts = _scored(player, games, seed) if player.spec.seats == 1 else _matched(player, against, games, seed)
+    if json:
+        print_json({**player.names, "game": player.game, **facts})
+    else:
+        print(_score_text(player.game, facts))
+
+
+class _Evaluated(NamedTuple):
+    """The agent that is evaluated, and its game."""
+
+    game: str
+    spec: Any
+    agent: Any
+    params: Any
+    names: dict[str, str]
+
+
+def _player(what: str, kind: str | None) -> _Evaluated:
+    from ludus import agents
+    from ludus.agents import trained
+
+    if kind is None:
+        agent = trained.load(pathlib.Path(what))
+        names = {"run": what, "checkpoint": str(agent.path)}
+        return _Evaluated(agent.manifest.game, agent.agent.spec, agent, agent.params, names)
+    spec = _spec_of(what)
+    chosen = agents.load(kind, what)
+    return _Evaluated(what, spec, chosen, chosen.init(spec, 0), {"agent": kind})
+
+
+def _spec_of(game: str) -> Any:
+    """The spec of any game that `open_pool` opens."""
+    from ludus.bridges import open_pool
+
+    pool = open_pool(game, 1, threads=1)
+    pool.close()
+    return pool.spec
+
+
+def _scored(player: _Evaluated, games: int, seed: int) -> dict[str, Any]:
+    """What an agent gets that plays alone."""
+    from ludus.evaluation import scores as evaluation
+
+    score = evaluation.score(player.game, player.agent, player.params, games, seed)
+    measures = {name: mean._asdict() for name, mean in score.measures.items()}
+    return {"games": games, "score": score.interval._asdict(), "length": float(score.lengths.mean()), **measures}
+
+
+def _matched(player: _Evaluated, against: str, games: int, seed: int) -> dict[str, Any]:
+    """What it gets against an opponent in the other seats."""
+    from ludus import agents
+    from ludus.evaluation import scores as evaluation
+
+    opponent = agents.load(against, player.game)
+    players = [(player.agent, player.params), (opponent, opponent.init(player.spec, seed))]
+    result = evaluation.match(player.game, players, games, seed)
+    counts = {"wins": result.wins, "draws": result.draws, "losses": result.losses}
+    return {"games": games, "score": result.interval._asdict(), "against": against, **counts}
+
+
+def _score_text(name: str, facts: dict[str, Any]) -> str:
+    score = facts["score"]
+    spread = f"({score['low']:.4f} to {score['high']:.4f}, 95 %)"
+    alone = f"{name}: {score['estimate']:.4f} {spread} over {facts['games']} games"
+    if "against" not in facts:
+        means = {key: value for key, value in facts.items() if isinstance(value, dict) and key != "score"}
+        lines = (f"  {key}: {m['estimate']:.4f} ({m['low']:.4f} to {m['high']:.4f})" for key, m in means.items())
+        return "\n".join([alone, *lines])
+    counts = f"{facts['wins']} won, {facts['draws']} drawn, {facts['losses']} lost"
+    return f"{alone} against {facts['against']}: {counts}"
+
+
+def _print_lines(found: Any, run: str, json: bool) -> None:
+    if json:
+        print_json(
+            {"run": run, "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
+        )
+        return
+    for seat in found.seats:
+        print(f"seat {seat.seat}: {seat.positions:,} positions, {seat.lines:,} lines, worst result {seat.worst:g}")
+        if seat.worst < 0:
+            print(f"        lost by {' '.join(seat.line)}")
+
+
+@app.command
+def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bool = False) -> None:
+    """Show what a checkpoint holds, and what it thinks of a position.
+
+    Args:
+        run: The folder of a run, or of one of its checkpoints.
+        moves: The moves that lead to the position, by their names; none: the opening.
+        seed: Which game, where there is chance.
+        json: Print one JSON object instead.
+    """
+    from ludus.evaluation import inspection
+
+    facts = inspection.inspect(run, moves, seed)
+    if json:
+        print_json(facts)
+    else:
+        print(inspection.as_text(facts))

@@ -1,0 +1,177 @@
+"""`ludus train`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import tyro
+
+from ludus.cli.application import app, print_json
+from ludus.cli.arguments import game_first, value_of
+from ludus.types import LudusError
+
+HELP = (
+    "Train an agent. Also: --resume RUN continues a run, --preset NAME, --out FOLDER, --json. Ctrl-C stops and saves. "
+    "On several machines: mpiexec -n 4 ludus train GAME --runtime mpi."
+)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Flags of the command that are not settings of the run."""
+
+    resume: pathlib.Path | None = None
+    """continue the run in this folder from its newest checkpoint"""
+    out: pathlib.Path = pathlib.Path("runs")
+    """folder that contains the runs"""
+    json: bool = False
+    """print one JSON object at the end instead of a live panel"""
+    preset: str = ""
+    """name of another preset of the game; "none" uses only the defaults"""
+
+
+@app.command(name="train")
+def _train() -> None:
+    """Train an agent: ludus train tictactoe --algorithm q_learning. Its flags: ludus train GAME --help."""
+
+
+def train(arguments: list[str]) -> None:
+    """Parse the flags in two steps, because the defaults come from the preset of game and algorithm; then train."""
+    outer, rest = parted(arguments)
+    if outer.resume is not None:
+        _resume(outer, rest)
+        return
+    from ludus import runtimes
+    from ludus.training import runs
+
+    run = run_of(rest, outer.preset)
+    with runtimes.session(run.runtime, run.settings) as part:
+        if part == "learner":
+            _take_part(run, None)
+        elif part == "keeper":
+            _watch(*runs.start(run, outer.out), outer.json, resume=False)
+
+
+def parted(arguments: list[str]) -> tuple[Outer, list[str]]:
+    """The flags of the command, and the remaining arguments, which describe the run."""
+    return tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
+
+
+def run_of(arguments: list[str], variant: str = "") -> Any:
+    """The run that these arguments describe, for example: cartpole --algorithm ppo --mlp.width 128."""
+    ordered = game_first(arguments)
+    if not ordered or ordered[0].startswith("-"):
+        if {"-h", "--help"} & set(arguments):
+            tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
+        raise LudusError("no game given, expected for example: ludus train tictactoe; ludus games lists the games")
+    from ludus.training import config
+
+    steps = value_of("--steps", ordered) or ""
+    preset = config.resolve(
+        ordered[0], value_of("--algorithm", ordered), variant, int(steps) if steps.isdigit() else None
+    )
+    return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=ordered, default=preset)
+
+
+def _resume(outer: Outer, rest: list[str]) -> None:
+    from ludus import runtimes
+    from ludus.training import config
+    from ludus.training.folder import SETTINGS
+
+    assert outer.resume is not None
+    run = config.read(outer.resume / SETTINGS)
+    if rest:
+        # Only the number of steps may change; other settings belong to the run.
+        longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps))
+        run = dataclasses.replace(run, steps=longer.steps)
+    with runtimes.session(run.runtime, run.settings) as part:
+        if part == "learner":
+            _take_part(run, outer.resume)
+        elif part == "keeper":
+            _watch(outer.resume, run, outer.json, resume=True)
+
+
+@dataclass(frozen=True)
+class Longer:
+    """The settings that may change when a run is resumed."""
+
+    steps: int
+    """total number of decisions to learn from, including those before the resume"""
+
+
+def _run_kind(algorithm: str) -> Any:
+    """The Run type with the settings type of this algorithm."""
+    from ludus import algorithms
+    from ludus.training.config import Run
+
+    generic: Any = Run
+    return generic[algorithms.settings_kind(algorithm)]
+
+
+def _take_part(run: Any, folder: pathlib.Path | None) -> None:
+    from ludus.training import runs
+
+    with _stop_signals() as stop:
+        runs.take_part(run, stop.is_set, folder)
+
+
+def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
+    """Train with a live panel, or with progress lines if standard error is not a terminal."""
+    from ludus.cli.panel import panel
+    from ludus.training import runs
+
+    last = None
+    with _stop_signals() as stop, panel(sys.stderr, quiet=json) as show:
+        for last in runs.carry_out(folder, run, stop.is_set, resume):
+            show(last)
+    assert last is not None
+    if json:
+        print_json(_facts(last))
+    else:
+        _print_summary(folder, last)
+
+
+def _print_summary(folder: pathlib.Path, last: Any) -> None:
+    score = last.score
+    ending = "" if score is None else f", score {score.estimate:.4g} ({score.low:.4g} to {score.high:.4g})"
+    print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{ending}")
+    if last.finished and not last.metrics:
+        print("the run was already finished; extend it with --steps")
+    elif not last.finished:
+        print(f"stopped and saved; continue with: ludus train --resume {folder}")
+
+
+def _facts(report: Any) -> dict[str, Any]:
+    score = None if report.score is None else report.score._asdict()
+    facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
+    facts |= {"finished": report.finished}
+    return facts | {"metrics": report.metrics, "checkpoint": None if report.saved is None else str(report.saved)}
+
+
+@contextmanager
+def _stop_signals() -> Iterator[threading.Event]:
+    """The first Ctrl-C or SIGTERM sets the event, for a clean end; the second one interrupts at once."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        # os.write instead of print, because the signal may interrupt a print.
+        os.write(2, b"\nludus: stopping after this chunk and saving; press Ctrl-C again to stop at once\n")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

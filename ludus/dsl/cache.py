@@ -1,0 +1,99 @@
+"""The cache of compiled code: the folder LUDUS_CACHE, or the user's cache folder."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import pathlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+
+_config: Any = numba.config  # Numba sets its attributes at run time, from the environment
+
+
+def cache_root() -> pathlib.Path:
+    """The folder of all compiled code."""
+    if "LUDUS_CACHE" in os.environ:
+        return pathlib.Path(os.environ["LUDUS_CACHE"])
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
+
+
+def compiler() -> tuple[Any, ...]:
+    """Compiler settings that belong in a cache key; Numba's own cache ignores the setting of bounds checks."""
+    return numba.__version__, _config.BOUNDSCHECK, _config.OPT
+
+
+def plain_python() -> bool:
+    """Whether compilation is switched off for debugging (NUMBA_DISABLE_JIT=1)."""
+    return bool(_config.DISABLE_JIT)
+
+
+@functools.cache
+def loops_folder() -> pathlib.Path:
+    """Cache folder for loops that belong to no game; its name is a hash of the compiler and all sources of Ludus."""
+    total = hashlib.sha256(repr(compiler()).encode())
+    for source in sorted(pathlib.Path(__file__).parent.parent.rglob("*.py")):
+        total.update(source.read_bytes())
+    return cache_root() / f"loops-{total.hexdigest()[:16]}"
+
+
+@contextlib.contextmanager
+def caching_in(folder: pathlib.Path) -> Iterator[None]:
+    """Functions decorated inside this context are cached in this folder."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR = before
+
+
+def folder_now() -> pathlib.Path:
+    """The folder in which a function decorated now would be cached."""
+    return pathlib.Path(_config.CACHE_DIR or cache_root())
+
+
+@contextlib.contextmanager
+def held(lock: pathlib.Path) -> Iterator[None]:
+    """Hold a lock between processes; do not lock if its file cannot be created."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def inside_folder() -> bool:
+    """Whether `caching_in` is active or the user set NUMBA_CACHE_DIR."""
+    return bool(_config.CACHE_DIR)
+
+
+@contextlib.contextmanager
+def telling_first_time(what: str, marker: pathlib.Path) -> Iterator[None]:
+    """Report on stderr that `what` is being compiled; silent if the marker of an earlier compilation exists."""
+    if marker.exists():
+        yield
+        return
+    start = time.perf_counter()
+    print(f"ludus: compiling {what} for the first time …", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    except BaseException:
+        print(" failed", file=sys.stderr, flush=True)
+        raise
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.touch()
+    print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)

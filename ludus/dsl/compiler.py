@@ -1,0 +1,159 @@
+"""Faster compilation of games with many rules.
+
+Numba compiles every function so that it can be called on its own: it links in everything the function calls, optimises
+the result and generates machine code, and repeats this for each caller. In a game of hundreds of rules that call each
+other, this takes most of the time. Here a rule is only lowered to LLVM IR; the loop that uses it links, optimises and
+generates code for all its rules once.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+from ludus.dsl import cache, errors
+from ludus.types import LudusError
+
+_local = threading.local()
+FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+class Part(JITCodeLibrary):
+    """The LLVM IR of one function without its callees; it is only used for linking into a complete function."""
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def needed(self) -> list[JITCodeLibrary]:
+        """This library and all its callees, each once, callers first: LLVM drops code that is not referenced yet."""
+        return list(dict.fromkeys([self, *self._linking_libraries]))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Translation(NativeLowering):
+    """Lower Numba IR to LLVM IR, without generating machine code."""
+
+    _name = "ludus_translation"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.flags.no_compile = state.flags.no_cpython_wrapper = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        state["cr"] = lowered._replace(cfunc=state.library)  # callers look up the code here
+        state.targetctx.insert_user_function(state.library, lowered.fndesc, state.library.needed())
+        return True
+
+
+class PartCompiler(CompilerBase):
+    """Numba's own pipeline up to LLVM IR."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = [(Translation, why) if step is NativeLowering else (step, why) for step, why in pipeline.passes]
+        pipeline.passes = passes
+        pipeline.finalize()
+        return [pipeline]
+
+
+class Rule(CPUDispatcher):
+    """A compiled function that loops call; when Python calls it, it is compiled as a complete function."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        options = {"nopython": True, "boundscheck": None, **FLAGS, **options}
+        super().__init__(function, targetoptions=options, pipeline_class=PartCompiler)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.alone(*arguments)
+
+    @functools.cached_property
+    def alone(self) -> Any:
+        """The same function, for Python to call."""
+        return whole(self.py_func, kept=False)
+
+    def compile(self, signature: Any) -> Any:
+        try:
+            return super().compile(signature)
+        except Exception as error:
+            _refused().append(errors.Failure(self.py_func, error))
+            raise
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return super().get_call_template(*wide(args, kws))
+
+    def add_overload(self, compiled: Any) -> None:
+        # Numba's version would also register an entry point for Python, and a rule has none.
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+
+def whole(function: Callable[..., Any], kept: bool = True) -> Any:
+    """A complete compiled function, callable from Python and from other compiled functions."""
+    jit: Any = njit
+    dispatcher = jit(cache=kept, **FLAGS)(function)
+    dispatcher.compile = explaining(dispatcher.compile, function)
+    if kept:
+        dispatcher.compile = one_at_a_time(dispatcher.compile, function)
+    given = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: given(*wide(args, kws))
+    return dispatcher
+
+
+def explaining(compile: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Wrap `compile` so that an error in a rule is raised as a LudusError that names the line."""
+
+    def compile_or_explain(signature: Any) -> Any:
+        _refused().clear()
+        try:
+            return compile(signature)
+        except LudusError:
+            raise
+        except Exception as error:
+            explained = errors.compile_error(error, [*_refused(), errors.Failure(function, error)])
+            if explained is None:
+                raise
+            raise explained from error
+
+    return compile_or_explain
+
+
+def _refused() -> list[errors.Failure]:
+    """The rules that failed to compile in this thread during the current compilation."""
+    failures: list[errors.Failure] = _local.__dict__.setdefault("refused", [])
+    return failures
+
+
+def one_at_a_time(compile: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Wrap `compile` so that only one process compiles a function; the others wait and load it from the cache."""
+    lock = cache.folder_now() / f"{function.__module__}.{function.__qualname__}.lock"
+
+    def compile_alone(signature: Any) -> Any:
+        # Take Numba's lock first: taking the two locks in different orders could deadlock.
+        with global_compiler_lock, cache.held(lock):
+            return compile(signature)
+
+    return compile_alone
+
+
+def wide(args: Any, kws: Any) -> tuple[Any, Any]:
+    """The types of arguments, with all integers below 64 bits widened to int64.
+
+    Otherwise a rule would be compiled again for each width of integer field and for each constant it is called with.
+    """
+    return tuple(map(_wide, args)), {name: _wide(given) for name, given in kws.items()}
+
+
+def _wide(given: Any) -> Any:
+    given = types.unliteral(given)
+    narrow = isinstance(given, types.Integer) and given.bitwidth < 64  # type: ignore[attr-defined]
+    return types.int64 if narrow else given

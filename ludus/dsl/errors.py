@@ -1,0 +1,241 @@
+"""Error messages for mistakes in the source of a game: file and line, reason, the line itself, and a hint.
+
+Python errors have a traceback. Numba repeats the error of a rule for every rule that calls it, and keeps only the
+text; so `Rule.compile` records which rules failed, and the innermost is reported.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import difflib
+import importlib
+import inspect
+import linecache
+import os
+import pathlib
+import re
+import textwrap
+import traceback
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.types import LudusError
+
+DEBUG = "To debug the rules as plain Python, put NUMBA_DISABLE_JIT=1 in front of the command."
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PIPELINE = "Failed in nopython mode pipeline"
+"""the start of every error message of Numba, repeated for each rule in the call chain"""
+OPERATORS = {
+    "getitem": "{0} cannot be indexed with {1}",
+    "setitem": "an element of {0} cannot be set with the index {1} to {2}",
+    "static_setitem": "an element of {0} cannot be set with the index {1} to {2}",
+}
+
+
+class Place(NamedTuple):
+    """A line of a source file."""
+
+    file: str
+    line: int
+
+
+def explain(place: Place, reason: str, hint: str = "") -> LudusError:
+    """The error for a mistake at a source line."""
+    linecache.checkcache(place.file)
+    source = linecache.getline(place.file, place.line).strip()
+    lines = [f"{short_path(place.file)}:{place.line}: {reason}", f"    {source}" if source else "", hint]
+    return LudusError("\n".join(filter(None, lines)))
+
+
+def short_path(path: str) -> str:
+    """The path relative to the current folder if it is inside, else the absolute path."""
+    full, here = os.path.abspath(path), os.getcwd()
+    return os.path.relpath(full, here) if full.startswith(here + os.sep) else full
+
+
+def python_error(error: BaseException, homes: Collection[str]) -> LudusError | None:
+    """The error for an exception, at its last traceback line within `homes` (files, folders); None if there is none."""
+    # Cached code names the file that it was compiled from, which may have been in another folder.
+    moved = {os.path.basename(home): home for home in homes}
+    places = [place._replace(file=moved.get(os.path.basename(place.file), place.file)) for place in _places(error)]
+    places = [place for place in places if any(_lies_in(place.file, home) for home in homes)]
+    if not places:
+        return None
+    return explain(places[-1], _described(error))
+
+
+def import_error(name: str, error: BaseException, importer: str) -> LudusError:
+    """The error for an exception that occurred while the file `importer` imported a game."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return explain(Place(error.filename, error.lineno or 1), f"{type(error).__name__}: {error.msg}")
+    machinery = (importer, "<frozen ", os.path.dirname(importlib.__file__))
+    authors = [place.file for place in _places(error) if not place.file.startswith(machinery)]
+    found = python_error(error, [home_of(file) for file in authors[:1]])
+    return found or LudusError(f"{name} cannot be imported: {_described(error)}")
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, LudusError):
+        return str(error)
+    return ": ".join(filter(None, (type(error).__name__, str(error))))
+
+
+def home_of(file: str) -> str:
+    """The file of a module, or the folder of a package."""
+    return os.path.dirname(file) if os.path.basename(file) == "__init__.py" else file
+
+
+def _places(error: BaseException) -> list[Place]:
+    """The source lines of a traceback; the line that raised comes last."""
+    return [Place(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+
+
+def _lies_in(file: str, home: str) -> bool:
+    return file == home or file.startswith(home + os.sep)
+
+
+def line_of(file: str, name: str) -> Place:
+    """Where a module assigns or defines a name; its first line if it does not."""
+    for node in ast.parse(pathlib.Path(file).read_bytes()).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if getattr(node, "name", "") == name or any(getattr(target, "id", "") == name for target in targets):
+            return Place(file, getattr(node, "lineno", 1))
+    return Place(file, 1)
+
+
+class Failure(NamedTuple):
+    """A rule that failed to compile."""
+
+    function: Callable[..., Any]
+    error: BaseException
+
+
+def compile_error(error: BaseException, failures: list[Failure]) -> LudusError | None:
+    """The error for a failed compilation, given the failed rules, innermost first; None if none belongs to a game."""
+    # If a function of Ludus was called with wrong types, the mistake is in its caller.
+    theirs = [failure for failure in failures if _is_game(failure.function.__code__.co_filename)]
+    reported = [failure for failure in theirs if _first_line(failure.error) in str(error)] or theirs
+    if not reported:
+        return None
+    function, inner = reported[0]
+    name = _unknown_name(inner)
+    reason = _unknown(function, name, inner) if name else _reason(str(inner))
+    return explain(_place(inner, function, name), f"the rule {function.__name__} does not compile: {reason}", DEBUG)
+
+
+def _is_game(file: str) -> bool:
+    return not _lies_in(file, PACKAGE) or _lies_in(file, os.path.join(PACKAGE, "games"))
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line for line in str(error).splitlines() if line and not line.startswith(PIPELINE)]
+    return lines[0] if lines else ""
+
+
+def _place(error: Any, function: Callable[..., Any], name: str) -> Place:
+    """The line of the error: from the compiler, else where the rule uses the unknown name, else its first line."""
+    location = getattr(error, "loc", None)
+    if location is not None and os.path.isfile(location.filename) and location.line:
+        return Place(location.filename, location.line)
+    if found := re.search(r"(?: at|Raised from) (/[^\n]*?) \((\d+)\)", str(error)):
+        return Place(found[1], int(found[2]))
+    code = function.__code__
+    with contextlib.suppress(OSError):  # a rule created from a string has no source file
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+            used = name in (getattr(node, "id", None), getattr(node, "attr", None))
+            if (name and used) or (not name and isinstance(node, ast.With)):
+                return Place(code.co_filename, code.co_firstlineno + getattr(node, "lineno", 1) - 1)
+    return Place(code.co_filename, code.co_firstlineno)
+
+
+def _unknown_name(error: BaseException) -> str:
+    """The field, attribute or variable that the error reports as unknown."""
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    if isinstance(error, AttributeError):
+        return str(error.name or "")
+    found = re.search(r"(?:NameError: name|Variable|global name) '(\w+)'(?: is not defined)", str(error))
+    return found[1] if found else ""
+
+
+def _unknown(function: Callable[..., Any], name: str, error: BaseException) -> str:
+    """A message that names the unknown name and suggests a similar one."""
+    names = function.__globals__
+    if isinstance(error, KeyError):
+        records = [value for value in names.values() if isinstance(value, np.dtype) and value.names]
+        what, known = "field", {field for record in records for field in record.names or ()}
+    elif isinstance(error, AttributeError):
+        what, known = "attribute", set(dir(error.obj))
+    else:
+        what, known = "variable", {*names, *function.__code__.co_varnames}
+    if name in known:
+        return f'the {what} "{name}" is used before it has a value'
+    close = difflib.get_close_matches(name, known, 1)
+    return f'there is no {what} "{name}"' + (f'; did you mean "{close[0]}"?' if close else "")
+
+
+def _reason(text: str) -> str:
+    """Numba's reason as one sentence."""
+    lines = [line.strip() for line in text.splitlines() if not line.startswith(PIPELINE)]
+    text = _plain("\n".join(lines))
+    for pattern, sentence in REASONS:
+        if found := re.search(pattern, text):
+            return sentence(found) if callable(sentence) else found.expand(sentence)
+    return re.split(r"\n|\. Raised from", text.strip())[0]
+
+
+def _plain(text: str) -> str:
+    """Replace Numba's type names with plain words."""
+    text = re.sub(r"Literal\[(\w+)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"nestedarray\((\w+), (\([^)]*\))\)", r"an array of \1 of shape \2", text)
+    text = re.sub(r"Uni(?:Tuple|code)\((\w+) x (\d+)\)", r"\2 numbers", text)
+    return _without_records(text).replace("unicode_type", "str")
+
+
+def _without_records(text: str) -> str:
+    """Replace the long type names of records with "a record"."""
+    while (start := text.find("Record(")) >= 0:
+        depth, end = 1, start + len("Record(")
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        text = f"{text[:start]}a record{text[end:]}"
+    return text
+
+
+def _no_implementation(found: re.Match[str]) -> str:
+    function, types = found[1], found[2].split(", ")
+    if function in OPERATORS and len(types) >= 2:
+        return OPERATORS[function].format(*types, *types)
+    return f"there is no {function}({found[2]}) in compiled code"
+
+
+def _global(found: re.Match[str]) -> str:
+    name, kind = found[1], found[2]
+    if kind == "function":
+        return f"{name} is a plain Python function; write @rule above it"
+    return f"{name} is a {kind}, which rules cannot read; use a number, a tuple or a NumPy array"
+
+
+REASONS: tuple[tuple[str, Any], ...] = (
+    (r"Exception matching is limited|exception_match", "a rule cannot catch specific exceptions; test with if"),
+    (r"'with \(context manager\)", "a rule cannot use with; it reads and writes only its arguments"),
+    (r"No implementation of function Function\(<[^>]*?(\w+)>\)[^>]*>>> \w+\(([^\n]*)\)\n", _no_implementation),
+    (r"Untyped global name '(\w+)': Cannot determine Numba type of <class '(?:\w+\.)*(\w+)'>", _global),
+    (r"Cannot bind 'args=.*' to signature '(.*)' due to \"TypeError: (.*)\"",
+     r"a rule with the arguments \1 is called wrongly: \2"),
+    (r"Cannot unify (.*) and (.*) for '(\w+)",
+     r"\3 is \1 in one place and \2 in another; a variable in a rule must keep one type"),
+    (r"Cannot unify (.*) and (.*) for '\$", r"a value is \1 or \2; a value in a rule must have one type"),
+    (r"Cannot cast \w+ to (an array of [^\n:]*)", r"one value cannot be stored in \1; write field[:] = value"),
+    (r"Cannot cast ([^\n]*) to ([^\n:]*)", r"\1 cannot be stored as \2"),
+    (r"Unknown attribute '(\w+)' of type ([^\n]*)", r"\2 has no attribute \1"),
+    (r"Cannot resolve setattr: \(([^\n]*)\)\.(\w+) =", r"\1 has no attribute \2 that can be set"),
+    (r"opcode \(IMPORT_NAME\)", "a rule cannot import; put the import at the top of the file"),
+    (r"opcode \(LOAD_BUILD_CLASS\)", "a rule cannot define a class"),
+    (r"Cannot infer the type of variable '(\w+)[^\n]*type: (\w+)",
+     r"the type of the elements of \1 (\2) cannot be inferred; use fields of the state instead"),
+)  # fmt: skip

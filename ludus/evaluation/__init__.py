@@ -1,0 +1,1 @@
+"""Evaluation of agents and games: scores, matches, battles, replays, conformance checks."""

@@ -1,0 +1,1 @@
+"""Tools around the duel: reports, recorded duels, and comparison with the real core."""

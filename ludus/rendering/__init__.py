@@ -1,0 +1,1 @@
+"""Images of games, plots and heat maps."""

@@ -1,0 +1,140 @@
+"""The source that all runtimes share: rounds in which every worker makes one unit of experience.
+
+A runtime brings lanes, one for each worker. If it is asynchronous and the algorithm allows it, the workers are one
+round ahead: they make round k + 1 with the parameters of version k - 1 while the learner updates with round k. Results
+therefore do not depend on timing, and a run can be resumed exactly.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ludus.agents import checkpoint
+from ludus.algorithms.protocol import Arrays, Groups
+from ludus.runtimes.transport.job import Job
+from ludus.types import Array, LudusError
+
+E = TypeVar("E")
+E_co = TypeVar("E_co", covariant=True)
+ACTING = "acting"
+"""the group of a checkpoint with the parameters of the round that is under way"""
+
+
+class Lane(Protocol[E_co]):
+    """One worker, wherever it runs; it carries out orders one after the other."""
+
+    def begin(self, parcel: Any, version: int) -> None:
+        """Order a unit with these parameters, as the runtime packed them."""
+        ...
+
+    def take(self) -> E_co | None:
+        """The unit of the oldest order; None if the worker died, was replaced, and the unit is lost."""
+        ...
+
+    def state(self) -> Arrays:
+        """The state of the worker after the unit that was taken last."""
+        ...
+
+    def restore(self, state: Mapping[str, Array]) -> None: ...
+    def close(self) -> None: ...
+
+
+class Round(NamedTuple):
+    """A round under way: its parameters and their version."""
+
+    params: Any
+    version: int
+
+
+class Rounds(Generic[E]):
+    """A source: an iterator of rounds, each a list with one unit of every worker."""
+
+    def __init__(
+        self, job: Job, lanes: Sequence[Lane[E]], ahead: bool, pack: Callable[[Any], Any] = lambda params: params
+    ) -> None:
+        self.job, self.lanes, self.ahead, self.pack = job, list(lanes), ahead, pack
+        """`ahead`: workers are one round ahead of the learner"""
+        self.params: Any = None
+        self.parcel: Any = None
+        self.version = 0
+        self.begun: collections.deque[Round] = collections.deque()
+        self.acting: Mapping[str, Array] | None = None
+        """of a restored state: the parameters for the first round"""
+
+    def __iter__(self) -> Iterator[list[E]]:
+        failure: LudusError | None = None
+        while failure is None:
+            while len(self.begun) <= self.ahead:
+                self._begin()
+            units, failure = self._take()
+            if units:
+                yield units
+        raise failure
+
+    def _begin(self) -> None:
+        params, parcel, version = self.params, self.parcel, self.version
+        if self.acting is not None:
+            params, version = _restored(self.params, self.acting), -1
+            parcel, self.acting = self.pack(params), None
+        for lane in self.lanes:
+            lane.begin(parcel, version)
+        self.begun.append(Round(params, version))
+
+    def _take(self) -> tuple[list[E], LudusError | None]:
+        """What all workers made, and the first error of those that cannot go on."""
+        units, failure = list[E](), None
+        for lane in self.lanes:
+            try:
+                unit = lane.take()
+            except LudusError as error:
+                failure = failure or error
+                continue
+            if unit is not None:
+                units.append(unit)
+        self.begun.popleft()
+        return units, failure
+
+    def publish(self, params: Any, version: int) -> None:
+        if version == 0:
+            self._abandon()
+        self.params, self.version, self.parcel = params, version, self.pack(params)
+
+    def _abandon(self) -> None:
+        """Training begins again: discard the rounds that are under way."""
+        while self.begun:
+            self._take()
+
+    def state(self) -> Groups:
+        """The states of the workers before the round that is under way, and its parameters if they are older."""
+        states = {f"worker_{number}": lane.state() for number, lane in enumerate(self.lanes, self.job.first)}
+        if not self.begun:
+            return states
+        newest, acting = checkpoint.flatten(self.params), checkpoint.flatten(self.begun[0].params)
+        return states | {ACTING: {name: array for name, array in acting.items() if newest.get(name) is not array}}
+
+    def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
+        found = {name for name in state if name.startswith("worker_")}
+        numbers = range(self.job.first, self.job.first + len(self.lanes))
+        if not {f"worker_{number}" for number in numbers} <= found or len(found) != self.job.workers:
+            raise LudusError(
+                f"this checkpoint is of a run with {len(found)} workers, not {self.job.workers}; "
+                "resume it with its own run.toml"
+            )
+        for number, lane in zip(numbers, self.lanes, strict=True):
+            lane.restore(state[f"worker_{number}"])
+        self.acting = state.get(ACTING)
+
+    def agree(self, *wishes: bool) -> tuple[bool, ...]:
+        return wishes
+
+    def close(self) -> None:
+        for lane in self.lanes:
+            lane.close()
+
+
+def _restored(newest: Any, acting: Mapping[str, Array]) -> Any:
+    """The older parameters of a state; what they shared with the newest was not stored."""
+    arrays = checkpoint.flatten(newest)
+    return checkpoint.unflatten(newest, {name: acting.get(name, array) for name, array in arrays.items()})

@@ -1,0 +1,69 @@
+"""Deliberation: what agents think of the present position, and what they are about to play."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ludus.studio.rooms.players import Player, best_adviser, strength
+from ludus.studio.rooms.table import Decided, Table
+from ludus.studio.thoughts import Thoughts, can_tell, think
+
+SLOW = 0.05
+"""seconds of thinking above which the page shows that an agent is thinking"""
+
+
+class Deliberation:
+    """The thoughts on the present position, the planned actions and the hint."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.slow = True
+        """whether the last decision took long; assumed of new agents"""
+        self.busy = True
+        self.clear()
+
+    def clear(self) -> None:
+        """The position has changed."""
+        self.plan: Decided | None = None
+        self.thoughts: Thoughts | None = None
+        self.hint: dict[str, Any] | None = None
+        self.done = False
+
+    def think(self) -> None:
+        """Think about the position and, unless a person is to choose, plan what to play."""
+        table, start = self._table, time.monotonic()
+        self.thoughts = thoughts_of(table)
+        if table.waiting_for() is None:
+            found = self.thoughts.action if self.thoughts else None
+            self.plan = table.decide({} if found is None else {table.acting()[0]: found})
+        if self.thoughts and self.thoughts.values:
+            table.judge(self.thoughts.values[0])
+        self.done, self.slow, self.busy = True, time.monotonic() - start > SLOW, False
+
+    def give_hint(self) -> None:
+        """Ask the strongest agent for a move; if no other agent shows its thoughts, show those of the adviser."""
+        table = self._table
+        if self.thoughts is None and table.waiting_for() is not None and table.advise():
+            self.think()
+        action = table.hint()
+        self.hint = {"action": action, "name": table.pool.action_name(action)}
+
+
+def thoughts_of(table: Table) -> Thoughts | None:
+    """An agent's evaluation of the present position."""
+    waiting = table.waiting_for()
+    seat = table.acting()[0] if waiting is None else waiting
+    player = table.players[seat] if waiting is None else _onlooker(table)
+    return think(player, table.pool, table.row_of(seat)) if player else None
+
+
+def _onlooker(table: Table) -> Player | None:
+    """The strongest agent that shows its thoughts while a person is to choose.
+
+    A perfect player answers at once; another adviser is used only after a hint was requested.
+    """
+    others = [player for player in table.players.values() if can_tell(player, table.pool)]
+    if others:
+        return max(others, key=lambda player: strength(player.name))
+    return table.advise() if table.adviser or best_adviser(table.pool) == "perfect" else None

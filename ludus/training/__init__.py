@@ -1,0 +1,1 @@
+"""The training loop and what a run is made of: settings, folders, checkpoints, scores, loggers."""

@@ -1,0 +1,179 @@
+"""The settings of a run: defaults < preset of the game < flags. Nothing else knows about TOML.
+
+A preset is `presets/<game>.toml`: settings for the game at the top, then sections for an algorithm that wants others:
+[tabular] for all that learn tables, [sarsa] for one.
+`run.toml` in a run's folder holds every setting that the run was made with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pathlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import tyro
+
+from ludus import algorithms, games, runtimes
+from ludus.algorithms.settings import checked, closest, renamed
+from ludus.types import LudusError, Spec
+
+PRESETS = pathlib.Path(__file__).with_name("presets")
+NO_PRESET = "none"
+LARGEST_FILE = 2**16
+Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Run(Generic[Settings]):
+    """A training run."""
+
+    game: Annotated[str, tyro.conf.Positional]
+    """what is played: tictactoe, gymnasium:Taxi-v4, discretize:cartpole(bins=8)"""
+    settings: Annotated[Settings, tyro.conf.arg(name="")]
+    """of the algorithm"""
+    steps: int = 10_000_000
+    """decisions to learn from, in all"""
+    rows: int = 64
+    """games at once, in each worker"""
+    seed: int = 0
+    """the same seed and settings end in the same result"""
+    runtime: str = "local"
+    """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server"""
+    workers: int = 0
+    """number of workers; 0: for tables one per core or rank, for networks one"""
+    chunk: int = 0
+    """decisions of a worker between two merges; 0: a million, or some thousands if Python steps the games"""
+    evaluations: int = 20
+    """how often the score is taken, over the whole run"""
+    games: int = 400
+    """games a score is taken from"""
+    rival: str = "random"
+    """who a score is taken against, in games for two: random, greedy, a run; the best checkpoint is chosen by it"""
+    checkpoint_seconds: float = 30.0
+    """seconds between checkpoints"""
+    keep: int = 3
+    """newest checkpoints that stay, beside the best"""
+    log: tuple[Literal["tensorboard", "wandb"], ...] = ()
+    """where metrics go besides metrics.jsonl"""
+
+    def __post_init__(self) -> None:
+        if self.runtime == "single":
+            raise LudusError('the runtime "single" is now called "local": rename it')
+        runtimes.load(self.runtime)
+        for name in ("steps", "rows", "games", "keep"):
+            if getattr(self, name) < 1:
+                raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
+        for name in ("workers", "chunk", "evaluations", "checkpoint_seconds"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise LudusError(f"{name} is a number from 0, not {getattr(self, name)}")
+
+    @property
+    def algorithm(self) -> str:
+        name: str = getattr(self.settings, "method")  # noqa: B009  (of whatever algorithm this is)
+        return name
+
+
+def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: int | None = None) -> Run[Any]:
+    """The settings for a game before any flag: its preset, or one of another name, or defaults where it has none.
+
+    The variant "none" ignores the presets. Defaults that are schedules end after `steps`.
+    """
+    path = preset_path(game, variant)
+    if variant not in ("", NO_PRESET) and not path.is_file():
+        there = ", ".join(found.stem.partition(".")[2] for found in PRESETS.glob(f"{preset_path(game).stem}.*.toml"))
+        raise LudusError(f'{game} has no preset "{variant}"; it has {there or "only the one that needs no name"}')
+    preset = _read_toml(path) if path.is_file() else {}
+    sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
+    known = {*map(algorithms.family, algorithms.names()), *algorithms.names()}
+    for name in set(sections) - known:
+        raise LudusError(f"the preset {path.name} has a section [{name}] for no algorithm{closest(name, known)}")
+    chosen = algorithm or str(preset.get("algorithm", "q_learning"))
+    family = algorithms.family(chosen)
+    usual = _defaults(chosen, None if path.is_file() else game, steps)
+    merged = usual | preset | sections.get(family, {}) | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
+    return from_dict(merged, f"the preset {path.name}")
+
+
+def _defaults(algorithm: str, game: str | None, steps: int | None) -> dict[str, Any]:
+    """What runs of an algorithm start from; some adapt it to a game that has no preset."""
+    adapted: dict[str, Any] = algorithms.settings_kind(algorithm).defaults(
+        lambda: _spec_of(game) if game else None, steps
+    )
+    return adapted
+
+
+def _spec_of(game: str) -> Spec | None:
+    """What is known of a game before it is opened; nothing of environments by other authors."""
+    return None if set(":@") & set(game.partition("(")[0]) else games.load(game).spec
+
+
+def preset_path(game: str, variant: str = "") -> pathlib.Path:
+    """`presets/gymnasium_Taxi-v4.toml` of `gymnasium:Taxi-v4(is_rainy=true)`; `presets/duel.gpu.toml` of a variant."""
+    name, other = (re.sub(r"[^A-Za-z0-9.-]+", "_", word) for word in (game.partition("(")[0], variant))
+    return PRESETS / f"{name}{'.' * bool(other)}{other}.toml"
+
+
+def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
+    """A run from flat settings; unknown names are errors."""
+    for name in ("game", "algorithm"):
+        if not isinstance(values.get(name), str):
+            raise LudusError(f'{where} does not say in words which {name} it is for: {name} = "…"')
+    kind = algorithms.settings_kind(values["algorithm"])
+    ours = {field.name for field in dataclasses.fields(Run)} - {"settings"}
+    theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
+    for name in values:
+        if name not in ours | theirs | {"algorithm"}:
+            raise LudusError(
+                f'{where} has an unknown setting "{name}"{renamed(name, kind) or closest(name, ours | theirs)}'
+            )
+    settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
+    common = {name: values[name] for name in ours & set(values)}
+    return Run(settings=kind(**checked(kind, settings, where)), **checked(Run, common, where))
+
+
+def to_dict(run: Run[Any]) -> dict[str, Any]:
+    """Every setting, flat; `from_dict` of it gives the same run."""
+    common = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.name != "settings"}
+    settings = dataclasses.asdict(run.settings)
+    return {"game": common.pop("game"), "algorithm": settings.pop("method"), **common, **settings}
+
+
+def to_toml(run: Run[Any]) -> str:
+    """The same as a file."""
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in to_dict(run).items())
+
+
+def read(path: pathlib.Path) -> Run[Any]:
+    """The run that a run.toml tells of."""
+    if not path.is_file():
+        raise LudusError(f'"{path.parent}" is not the folder of a run: it has no {path.name}')
+    return from_dict(_read_toml(path), f'"{path}"')
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {_toml(part)}' for name, part in value.items())}}}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    # A TOML string reads like a JSON string; numbers are written alike in both.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_toml(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+        if len(data) > LARGEST_FILE:
+            raise LudusError(f'"{path}" is too large for settings')
+        return tomllib.loads(data.decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise LudusError(f'cannot read the settings in "{path}": {error}') from None

@@ -1,0 +1,155 @@
+"""How a run goes from update to update: what it has learned, its scores, and when it is saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludus.agents import checkpoint
+from ludus.agents import load as load_agent
+from ludus.bridges import AnyPool
+from ludus.evaluation import scores as evaluate
+from ludus.evaluation.statistics import Interval
+from ludus.runtimes import Source
+from ludus.training import loggers
+from ludus.training.config import Run
+from ludus.training.folder import CHECKPOINTS, METRICS
+from ludus.training.loop import Progress
+from ludus.training.opened import Opened
+from ludus.training.resume import Standing, save
+from ludus.types import LudusError
+
+
+class Report(NamedTuple):
+    """How a run stands."""
+
+    folder: Path
+    run: Run[Any]
+    steps: int
+    seconds: float
+    """of training, over all times that the run was resumed"""
+    rate: float
+    """steps per second, of late"""
+    metrics: dict[str, float]
+    """of the newest chunk; none where the run was finished before"""
+    score: Interval | None
+    """the newest"""
+    scores: list[float]
+    saved: Path | None
+    """the newest checkpoint"""
+    finished: bool
+
+
+class Course:
+    """A run under way."""
+
+    def __init__(self, folder: Path, opened: Opened, standing: Standing) -> None:
+        self.folder, self.opened, self.standing = folder, opened, standing
+        self.run, self.pool, self.agent = opened.run, opened.pool, opened.agent
+        if self.pool.spec.seats > 1:
+            load_agent(self.run.rival, self.run.game)  # raises now, and not at the first evaluation
+        self.scores, self.best = past_scores(folder), best_score(folder)
+        self.last_save, self.saving = time.perf_counter(), False
+
+    @property
+    def finished(self) -> bool:
+        return self.standing.finished or self.standing.learner.steps >= self.run.steps
+
+    def take(self, progress: Progress[Any], seconds: float) -> dict[str, float]:
+        """The progress after an update; returns its metrics, with a score if an evaluation is due."""
+        before = self.standing
+        self.standing = before._replace(
+            learner=progress.learner, version=before.version + 1, seconds=seconds, measured=False,
+            finished=progress.metrics.get("finished") == 1.0,
+        )  # fmt: skip
+        if progress.metrics.get("finite") == 0.0:
+            raise not_finite(self.folder)
+        metrics = progress.metrics | {"age": float(progress.age)}
+        if self.finished or evaluation_due(self.run, before.learner.steps, self.standing.learner.steps):
+            metrics |= self._measure(self.run.settings.evaluation_agent(self.agent))
+        return metrics
+
+    def _measure(self, player: Any) -> dict[str, float]:
+        learner = self.standing.learner
+        score = take_score(self.run, self.pool, player, learner.params, learner.steps)
+        self.standing = self.standing._replace(score=score, measured=True)
+        self.scores.append(score.estimate)
+        return {"score": score.estimate, "score_low": score.low, "score_high": score.high}
+
+    @property
+    def better(self) -> bool:
+        """Whether these parameters score higher than all that were saved."""
+        return self.standing.measured and self.scores[-1] > self.best
+
+    @property
+    def save_due(self) -> bool:
+        return self.better or time.perf_counter() - self.last_save >= self.run.checkpoint_seconds
+
+    def save(self, source: Source[Any] | None) -> None:
+        """Save a checkpoint; without the source, one that continues with new games."""
+        self.saving = True
+        saved = save(self.folder, self.opened, source, self.standing)
+        self.best = self.scores[-1] if self.better else self.best
+        self.standing = self.standing._replace(saved=saved)
+        self.saving, self.last_save = False, time.perf_counter()
+
+    @contextmanager
+    def kept_where_lost(self) -> Iterator[None]:
+        """A worker or the learner may be lost; what was learned is not."""
+        try:
+            yield
+        except Exception:
+            saved = self.standing.saved
+            unsaved = saved is None or saved.name != f"{self.standing.learner.steps:06d}"
+            if self.standing.version and unsaved and not self.saving:  # where saving failed, nothing is tried again
+                self.save(None)
+            raise
+
+    def report(self, rate: float, metrics: dict[str, float]) -> Report:
+        standing = self.standing
+        return Report(
+            self.folder, self.run, standing.learner.steps, standing.seconds, rate, metrics, standing.score, self.scores,
+            standing.saved, self.finished,
+        )  # fmt: skip
+
+
+def take_score(run: Run[Any], pool: AnyPool, agent: Any, params: Any, steps: int) -> Interval:
+    """The mean return of greedy play: alone, or against the run's rival where there is somebody to play against."""
+    games, seed = run.games, (run.seed * 1_000_003 + steps) % 2**31
+    if pool.spec.seats == 1:
+        return evaluate.score(run.game, agent, params, games, seed).interval
+    opponent = load_agent(run.rival, run.game)
+    return evaluate.match(
+        run.game, [(agent, params), (opponent, opponent.init(pool.spec, seed))], games + games % 2, seed
+    ).interval
+
+
+def not_finite(folder: Path) -> LudusError:
+    """What to say when learning has led to numbers that are none."""
+    return LudusError(
+        "an update gave numbers that are not finite, and was not taken over; the newest checkpoint in "
+        f'"{folder / CHECKPOINTS}" has the parameters before it; train anew with a lower --learning-rate'
+    )
+
+
+def evaluation_due(run: Run[Any], before: int, after: int) -> bool:
+    """Whether a time to take the score lies between two steps."""
+    return run.evaluations > 0 and after * run.evaluations // run.steps > before * run.evaluations // run.steps
+
+
+def past_scores(folder: Path) -> list[float]:
+    path = folder / METRICS
+    lines = loggers.read(path) if path.is_file() else []
+    return [line["score"] for line in lines if line.get("score") is not None]
+
+
+def best_score(folder: Path) -> float:
+    """The highest score of a checkpoint that the run has."""
+    best = checkpoint.best(folder / CHECKPOINTS)
+    score = None if best is None else checkpoint.read_manifest(best).score
+    return -np.inf if score is None else score

@@ -1,0 +1,51 @@
+"""A run that is open: its game, agent and source. All choices that were left open are made, and all errors raised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ludus import runtimes
+from ludus.algorithms.protocol import Ahead, Desk
+from ludus.bridges import AnyPool, identity_of, open_pool
+from ludus.runtimes import Job, Source
+from ludus.training.config import Run
+
+
+class Opened(NamedTuple):
+    """Everything that training needs; close it afterwards."""
+
+    run: Run[Any]
+    """with every choice made"""
+    pool: AnyPool
+    """one row of the game, for evaluation and facts"""
+    agent: Any
+    source: Source[Any]
+    ahead: Ahead
+    learner: Any = None
+    """a new learner, if the run starts"""
+
+    def close(self) -> None:
+        self.source.close()
+        self.pool.close()
+
+
+def open_run(run: Run[Any]) -> Opened:
+    """Open the game and the workers of a run; raises LudusError if they do not fit together."""
+    workers = runtimes.count_workers(run.runtime, run.settings, run.workers)
+    ahead = run.settings.compile_ahead(run.game, run.rows, workers)
+    pool = open_pool(run.game, 1, run.seed, threads=1)
+    try:
+        agent = run.settings.new_agent(pool)
+        longest = runtimes.longest_chunk(run.runtime)
+        chunk = run.settings.chunk(pool, Desk(run.seed, 0, workers, run.steps), run.rows, run.chunk, longest)
+        run = replace(run, workers=workers, chunk=chunk, game=identity_of(pool).full_name)
+        return Opened(run, pool, agent, runtimes.open_source(run.runtime, job_of(run)), ahead)
+    except BaseException:
+        pool.close()
+        raise
+
+
+def job_of(run: Run[Any]) -> Job:
+    """What the workers have to do."""
+    return Job(run.game, run.rows, run.seed, max(run.chunk // run.rows, 1), run.workers, run.settings)

@@ -1,0 +1,47 @@
+"""The files and names in docs/map.md exist, and so do the targets of links in all documents."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+MAP = (ROOT / "docs" / "map.md").read_text()
+FOLDERS = ("ludus/", "tests/", "benchmarks/", "docs/")
+PATHS = sorted({word for word in re.findall(r"`([\w./-]+)`", MAP) if word.startswith(FOLDERS)})
+NAMED = re.findall(r"((?:`\w+`, )*`\w+`) in `([\w./-]+\.py)`", MAP)
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")})
+
+
+def test_the_map_is_read():
+    """The patterns above match what the map writes."""
+    assert len(PATHS) > 80 and len(NAMED) > 40
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_exists(path):
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(("names", "path"), NAMED)
+def test_every_name_is_defined_in_its_file(names, path):
+    source = (ROOT / path).read_text()
+    for name in re.findall(r"\w+", names):
+        assert re.search(rf"^(?:\s*(?:def|class) {name}\b|{name}\s*[:=])", source, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_name_files_and_headings_that_exist(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if "://" in link:
+            continue
+        file, _, heading = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not heading or heading in headings(target), link
+
+
+def headings(page: pathlib.Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    lines = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
