@@ -242,7 +242,7 @@ def _check_pool(pool: AnyPool, games: int, keep: int) -> None:
 
 
 def _player(pool: AnyPool, kind: str, game: str, seed: int, talk: Talk | None = None) -> Contestant:
-    agent = Person(functools.partial(_asked, talk)) if talk and kind == person.NAME else agents.load(kind, game)
+    agent = Person(functools.partial(_ask_person, talk)) if talk and kind == person.NAME else agents.load(kind, game)
     return agent, agent.init(pool.spec, seed)
 
 

@@ -121,7 +121,7 @@ def verify(replay: Replay) -> None:
 
 def action_names(replay: Replay) -> list[Any]:
     """[T] the actions in the words of the game, a list of them where all seats act at once."""
-    with _opened(replay.game, replay.seed) as pool:
+    with _open_pool(replay.game, replay.seed) as pool:
         if pool.names_moves:
             return [now.action_name(one) for now, one in zip(steps(replay), replay.actions, strict=False)]
         plain: Callable[[Any], Any] = np.asarray if isinstance(pool.spec.actions, Continuous) else int
@@ -218,7 +218,7 @@ def action_shape(spec: Spec) -> tuple[int, ...]:
 
 
 @contextlib.contextmanager
-def _opened(game: str, seed: int) -> Iterator[Pool]:
+def _open_pool(game: str, seed: int) -> Iterator[Pool]:
     """A pool of the one game, closed at the end; a sentence for a game that is not ours to play again."""
     # Looked at before anything is opened: a foreign name in a file could have any module imported.
     plain = game.removeprefix("discretize:").partition("(")[0]
