@@ -108,10 +108,10 @@ def common_settings() -> PPO:
     ours = ludus.settings
     assert ours.mlp.activation == "tanh" and not ours.mlp.shared, "peers are set up for tanh and two networks"
     return PPO(
-        rows=ludus.rows, steps=ours.length, epochs=ours.epochs, minibatches=ours.minibatches,
-        hidden=(ours.mlp.width,) * ours.mlp.depth, learning_rate=float(ours.learning_rate), discount=ours.discount,
-        trace=ours.trace, clip=ours.clip, entropy=float(ours.entropy), value=ours.value_weight,
-        gradient=ours.max_gradient,
+        rows=ludus.num_envs, steps=ours.rollout_length, epochs=ours.update_epochs, minibatches=ours.num_minibatches,
+        hidden=(ours.mlp.width,) * ours.mlp.depth, learning_rate=float(ours.learning_rate), discount=ours.gamma,
+        trace=ours.gae_lambda, clip=ours.clip_coef, entropy=float(ours.ent_coef), value=ours.vf_coef,
+        gradient=ours.max_grad_norm,
     )  # fmt: skip
 
 

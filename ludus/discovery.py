@@ -75,13 +75,13 @@ def load_all(group: str, package: str | None) -> Found:
 
 
 def local_folder(group: str) -> pathlib.Path:
-    """The user's folder: that which LUDUS_GAMES names, or `ludus_games`, for the group `ludus.games`."""
+    """The user's folder: for the group `ludus.games`, the value of LUDUS_GAMES, or `ludus_games`."""
     default = group.replace(".", "_")
     return pathlib.Path(os.environ.get(default.upper(), default))
 
 
 def kind_of(group: str) -> str:
-    """What one member is called in messages: `game` for `ludus.games`."""
+    """The word for one member in messages: `game` for `ludus.games`."""
     return group.rpartition(".")[2].removesuffix("s")
 
 
@@ -92,7 +92,7 @@ def _unknown(group: str, name: str, known: list[str]) -> str:
 
 
 def _importer(group: str, package: str | None, name: str) -> Callable[[], object] | None:
-    """What imports a member, or None if there is none; entry points come last because reading them is slow."""
+    """The function that imports a member, or None if unknown; entry points come last because reading them is slow."""
     if name in bundled(package):
         return functools.partial(importlib.import_module, f"{package}.{name}")
     if name in (files := _local_files(group)):

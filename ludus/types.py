@@ -8,6 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+DType = np.dtype[Any]
+PyTree = Any
+"""nested tuples, lists and dicts of arrays"""
+JsonObject = dict[str, Any]
+"""plain data with names, as JSON or TOML stores it"""
 
 
 class LudusError(ValueError):

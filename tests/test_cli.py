@@ -137,7 +137,7 @@ def test_a_new_game_works_in_the_folder_of_its_author(tmp_path, monkeypatch):
     assert ludus("golden", "hex", "--check") == "ludus_games/hex.golden.txt replays without a difference\n"
     assert "pile 12 of 12" in ludus("show", "hex")
     assert "seat 1 plays" in ludus("play", "hex", "--against", "random", stdin="add 1\nquit\n")
-    ludus("train", "hex", "--steps", "2000", "--evaluations", "1", "--games", "20", "--json")
+    ludus("train", "hex", "--steps", "2000", "--evaluations", "1", "--eval-games", "20", "--json")
     assert (tmp_path / "runs" / "hex-0001").is_dir()
     again = run("new", "hex", cwd=tmp_path)
     assert again.returncode == 2 and "there is a game hex already" in again.stderr

@@ -20,8 +20,8 @@ KINDS = {algorithms.settings_kind(name).__name__: name for name in algorithms.na
     ("--algorithm world_model --no-mirror car", {"game": "car", "mirror": False}),
     ("--json --no-mirror --out runs car --algorithm=world_model", {"game": "car", "mirror": False}),
     ("--network.actor-dims 32 16 car --algorithm world_model", {"game": "car", "algorithm": "world_model"}),
-    ("--no-refresh --steps 5 connect4 --algorithm ppo", {"game": "connect4", "refresh": False, "steps": 5}),
-    ("--no_refresh connect4 --algorithm ppo", {"game": "connect4", "refresh": False}),
+    ("--no-refresh-rollouts --steps 5 connect4 --algorithm ppo", {"game": "connect4", "refresh_rollouts": False, "steps": 5}),
+    ("--no_refresh_rollouts connect4 --algorithm ppo", {"game": "connect4", "refresh_rollouts": False}),
     ("--opponents self:0.7 past:0.3 connect4 --algorithm ppo", {"opponents": ("self:0.7", "past:0.3")}),
     ("--model.no-film --agent rnn connect4 --algorithm ppo", {"game": "connect4", "agent": "rnn"}),
     ("--log tensorboard car(track=7)", {"game": "car(track=7)", "log": ("tensorboard",)}),
@@ -38,7 +38,7 @@ def test_flags_may_stand_before_the_game(line, wanted):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_flag_of_every_algorithm_is_known_with_its_values(kind, capsys, monkeypatch):
-    """As tyro's own help shows them: `--refresh, --no-refresh`, `--steps INT`, `--log [WORD [WORD ...]]`."""
+    """As tyro's own help shows them: `--refresh-rollouts, --no-refresh-rollouts`, `--steps INT`, `--log [WORD [WORD ...]]`."""
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         tyro.cli(Run[algorithms.settings_kind(KINDS[kind])], args=["--help"])

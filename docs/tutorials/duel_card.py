@@ -1,22 +1,22 @@
-"""Add a card to the duel: write its row, see what it says, and play it.
+"""Add a card to the duel: write its row and play it.
 
-A card is a row: what it is, and what it does when, on what condition. This file is one that brings a row of its own:
+A card is a row of a table: its printed values, and its effects with condition and cost. This file defines one:
 
-    python docs/tutorials/duel_card.py                       # plays a few turns with it
-    LUDUS_CARDS=docs/tutorials/duel_card.py ludus play duel  # every command knows it then, and .ydk files may name it
+    python docs/tutorials/duel_card.py                       # plays a few turns with the card
+    LUDUS_CARDS=docs/tutorials/duel_card.py ludus play duel  # with LUDUS_CARDS, all commands and .ydk files know the card
 
-To keep a card for good, put its row into ludus/games/duel/tables: spells.py, traps.py, monsters.py or extra.py.
+To add a card permanently, put its row into ludus/games/duel/tables: spells.py, traps.py, monsters.py or extra.py.
 """
 
 import os
 
-# Whoever makes the table of cards looks here too. Plain Python is enough for a few turns: nothing has to be compiled.
+# The table of cards is built at import and reads the files in LUDUS_CARDS. Plain Python is fast enough for a few turns.
 os.environ["LUDUS_CARDS"] = __file__
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 from ludus.games.duel.tables.words import DAMAGE_BOTH, OTHER_MONSTERS, activate, exists, spell
 
-# When, on what condition, what: three words. `says` is the line that people read.
+# `when` is the condition, `do` the effect with its numbers, `says` the text that players read.
 SPARK = spell(
     99000001,
     "Spark of the Workshop",
@@ -28,11 +28,11 @@ SPARK = spell(
 )
 ROWS = (SPARK,)
 
-DECK = [91939608] * 36 + [99000001] * 4  # the last one lies on top: four sparks and a Rogue Doll make the opening hand
+DECK = [91939608] * 36 + [99000001] * 4  # the last card is on top: the opening hand is four Sparks and a Rogue Doll
 
 
 def choose(duel, wanted: str) -> None:
-    """Take the first option of a kind."""
+    """Choose the first option of a kind."""
     from ludus.games.duel.tools import recorded_duels
 
     options = recorded_duels.options(duel)
@@ -45,16 +45,16 @@ def main() -> None:
 
     duel = Duel([(DECK, []), (DECK, [])])
     duel.begin()
-    assert not any(option[0] == "act" for option in recorded_duels.options(duel)), "nobody has a monster yet"
-    choose(duel, "ep")  # the first player does nothing
-    choose(duel, "summon")  # the second one summons
+    assert not any(option[0] == "act" for option in recorded_duels.options(duel)), "the Spark needs an opposing monster"
+    choose(duel, "ep")  # the first player ends the turn
+    choose(duel, "summon")  # the second player summons a monster
     duel.answer([0])
     choose(duel, "ep")
     offered = [option for option in recorded_duels.options(duel) if option[0] == "act"]
     print(f"{SPARK.name}: {SPARK.effects[0].says}")
-    print(f"offered {len(offered)} times, for there are four in the hand and a monster on the other side")
+    print(f"{len(offered)} activations are offered: four Sparks are in the hand, and the opponent has a monster")
     choose(duel, "act")
-    duel.answer([0])  # into the first zone
+    duel.answer([0])  # in the first zone
     print(f"life points now: {duel.state['life'].tolist()}")
     assert duel.state["life"].tolist() == [7700, 7300]
 

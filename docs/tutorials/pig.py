@@ -1,34 +1,34 @@
-"""Pig: roll a die as often as you dare; a one loses the turn's points, holding banks them.
+"""Pig: roll a die as often as you like; a one loses the points of the turn, holding banks them.
 
-This file is the tutorial "write a game in ten minutes": it is a whole game, and running it plays, checks and draws it:
+This file is the tutorial "write a game in ten minutes": a complete game. Running it plays, checks and draws the game:
 
     python docs/tutorials/pig.py
 
-Everything a game needs is below, in the order in which one writes it. There is no class and nothing to register: a game
+The parts of a game follow in the order in which you would write them. There is no class and nothing to register: a game
 is a module, and its name is the name of its file.
 """
 
-# 1. The words. Games import NumPy and these, nothing else.
+# 1. Imports. Games import NumPy and names from `ludus.dsl`, nothing else.
 from ludus.dsl import CUT, HEAD, OVER, Discrete, Spec, draw, i16, random, record, rule, within
 
-# 2. What everyone must know before playing: two seats, two actions, a bound on the length, the size of the picture.
+# 2. The specification: number of seats and actions, the longest game, and the size of the picture.
 GOAL, LONGEST = 50, 400
 SPEC = Spec(seats=2, actions=Discrete(2), horizon=LONGEST, zero_sum=True, frame=(420, 160))
 
-# 3. The state is a flat record of bytes. Copying it clones a game, so search, undo and replays cost you nothing.
-#    Every state begins with HEAD: key (the game's randomness), seat (who is to act), status (PLAYING, OVER or CUT).
+# 3. The state is a flat record. Copying it clones the game, so search, undo and replays work without further code.
+#    Every state begins with HEAD: key (of the random numbers), seat (to act), status (PLAYING, OVER or CUT).
 STATE = record(**HEAD, moves=i16, turn=i16, die=i16, scores=(i16, 2))
 
-# 4. What a player sees, with the range of each number. Agents' networks and Gymnasium's spaces are made from this.
+# 4. The observation of a player, with the range of each number. Networks and Gymnasium spaces are derived from it.
 OBSERVATION = record(mine=within(0, GOAL + 5, i16), theirs=within(0, GOAL + 5, i16), turn=within(0, GOAL + 5, i16))
 
 ROLL, HOLD = 0, 1
 
 
-# 5. The rules: plain `if`, compiled by Numba. A rule reads and writes only its arguments.
+# 5. The rules: plain Python, compiled by Numba. A rule reads and writes only its arguments.
 @rule
 def init(state):
-    """The record comes in as zeros, and here that is a fresh game already; only the first to roll is drawn."""
+    """The record is all zeros, which is already a new game; only the seat that rolls first is random."""
     state.seat = random.below(state, 2)
 
 
@@ -65,7 +65,7 @@ def finish(state, reward):
     state.status = OVER
 
 
-# 6. What may be played. The mask must never be empty while the game runs.
+# 6. The legal actions. At least one action must be legal while the game runs.
 @rule
 def legal(state, seat, mask):
     mask[ROLL] = 1
@@ -79,8 +79,8 @@ def observe(state, seat, out):
     out.turn = state.turn
 
 
-# 7. Drawing: shapes, once, for the terminal, pictures and the browser alike. An area is seen by nobody; in the browser
-#    who clicks there plays its action: one's bar rolls, one's score banks what was rolled.
+# 7. The picture, as shapes, which image files, windows and the browser all draw. An area is invisible; a click on it in
+#    the browser plays its action: here, a click on the bar of the player to move rolls, and one on the score holds.
 @rule
 def scene(state, seat, canvas):
     draw.rect(canvas, 0, 0, 420, 160, 0x1E2430)
@@ -95,7 +95,7 @@ def scene(state, seat, canvas):
             draw.area(canvas, 10, y - 25, 80, 50, HOLD)
 
 
-# 8. Names for people.
+# 8. Actions and positions as text.
 def action_name(action: int) -> str:
     return ("roll", "hold")[action]
 
@@ -104,26 +104,26 @@ def text(state) -> str:
     return f"scores {state['scores'][0]} to {state['scores'][1]}, this turn {state['turn']}, last die {state['die']}"
 
 
-# 9. That was the game. Now it can do everything every other game can.
+# 9. The game is complete. All commands and functions of Ludus work with it.
 def main() -> None:
     import os
     import pathlib
 
     here = pathlib.Path(__file__).resolve().parent
-    os.environ["LUDUS_GAMES"] = str(here)  # the folder where `ludus` looks for games of yours
+    os.environ["LUDUS_GAMES"] = str(here)  # the folder of the user's own games
 
     from ludus.evaluation import conformance
     from ludus.pool import Pool
     from ludus.rendering import images
 
-    pool = Pool("pig", rows=1024, seed=1)  # a thousand games at once
+    pool = Pool("pig", rows=1024, seed=1)  # 1024 games, stepped together
     decisions = pool.play_randomly(steps=1000)
-    print(f"played {decisions:,} random moves; one of the games stands at: {pool.describe(row=0)}")
+    print(f"played {decisions:,} random moves; the position in row 0: {pool.describe(row=0)}")
 
-    step = pool.step  # what all the players see, as arrays
+    step = pool.step  # the observations of all rows, as arrays
     print(f"row 0: seat {step.seat[0]} sees { ({name: int(field[0]) for name, field in step.observation.items()}) }")
 
-    findings = conformance.check_game("pig")  # everything the house asks of a game
+    findings = conformance.check_game("pig")  # the conformance checks of `ludus check`
     for finding in findings:
         print(f"{'ok  ' if finding.passed else 'FAIL'} {finding.check}")
     assert all(finding.passed for finding in findings)

@@ -1,4 +1,4 @@
-"""What acts. An agent is chosen by a word (`random`, `perfect`, `scripted`) and sees only what its seat sees."""
+"""Agents: everything that chooses actions. `load` finds one by its name (`random`, `perfect`, `trained`) or path."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ KINDS = ("perfect", "expert", "greedy", "scripted", "random", "first")
 """from the strongest to the weakest; every game has `random`"""
 PRETRAINED = pathlib.Path(__file__).with_name("pretrained")
 TRAINED = {"trained": "", "dreamer": " --algorithm world_model"}
-"""what comes with ludus already trained: by the usual method of its game, or with a world model, whose dreams can be
-seen; and how one is made"""
+"""kinds of trained agents that come with ludus, and the flags of `ludus train` that make one: `dreamer` has a world
+model, whose imagined rollouts can be shown"""
 SEARCH = re.compile(r"mcts(?:\((\d{1,7})\))?")
 LOOKAHEAD = re.compile(r"lookahead(?:\((?:(\d{1,4})|([^()]+))\))?")
 
 
 def load(kind: str, game: str) -> Agent:
-    """The agent of this kind for a game; `best` is the strongest that needs no training, a path one that was trained.
+    """The agent of this kind for a game.
 
-    `mcts`, or `mcts(2000)` with another number of simulations, searches; `trained` and `dreamer` come with ludus.
-    `lookahead` tries out what `trained` would do and more, `lookahead(64)` in so many copies of every option, and
-    `lookahead(runs/…)` with what was learned there.
+    `best` is the strongest agent that needs no training. A path is the folder of a run or a checkpoint. `mcts` is tree
+    search; `mcts(2000)` sets the number of simulations. `trained` and `dreamer` are trained agents that come with
+    ludus. `lookahead` improves the decisions of `trained` by simulation; `lookahead(64)` sets the number of copies per
+    option, `lookahead(runs/…)` uses the agent of a run.
     """
     if ahead := LOOKAHEAD.fullmatch(kind):
         from ludus.agents.search import lookahead
@@ -58,14 +59,14 @@ def load(kind: str, game: str) -> Agent:
 
 
 def shipped(game: str, kind: str = "trained") -> pathlib.Path | None:
-    """The checkpoint of a small trained agent that comes with ludus for a game, or None where there is none."""
+    """The checkpoint of the trained agent that comes with ludus for a game, or None if there is none."""
     name = "" if ":" in game.partition("(")[0] else split_name(game)[0].partition("@")[0]
     folder = PRETRAINED / (name if kind == "trained" else f"{name}.{kind}")
     return folder if name.isidentifier() and (folder / "manifest.json").is_file() else None
 
 
 def shipped_kinds(game: str) -> list[str]:
-    """The agents that come with ludus already trained for a game, by name; the usual one first."""
+    """The kinds of trained agents that come with ludus for a game; `trained` is first."""
     return [kind for kind in TRAINED if shipped(game, kind) is not None]
 
 
@@ -79,12 +80,12 @@ def _load_shipped(kind: str, name: str, game: str) -> Agent:
 
 
 def kinds_for(name: str) -> list[str]:
-    """Which kinds of agent a game has, the strongest first."""
+    """The kinds of agents that a game has, the strongest first."""
     return [kind for kind in KINDS if kind == "random" or name in discovery.bundled(_home(kind))]
 
 
 def _home(kind: str, *game: str) -> str:
-    """The package with the players of a kind, or the module with that of a game; random play knows every game."""
+    """The package of the players of a kind, or the module of the player for a game; `random` is one module for all."""
     return ".".join((players.__name__, kind, *(() if kind == "random" else game)))
 
 

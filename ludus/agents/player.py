@@ -15,7 +15,7 @@ Contestant = tuple[Agent, Params]
 
 
 class Player:
-    """An agent that plays in some rows of a pool; its memory changes in these alone."""
+    """An agent that plays in some rows of a pool; its memory changes only in these rows."""
 
     def __init__(self, name: str, agent: Agent, params: Params, pool: AnyPool, seed: int | Sequence[int]) -> None:
         self.name, self.params = name, params
@@ -31,13 +31,14 @@ class Player:
         return int(self.dice.integers(2**31))
 
     def notice(self, step: Step) -> None:
-        """Take note of the games that this step opens."""
+        """Mark the games that begin at this step as unseen."""
         self.unseen |= step.first
 
     def act(self, step: Step, own: Array, key: Key | None = None) -> Decision:
-        """Decide in the rows that the booleans `own` mark; the key is drawn from the player's own unless given.
+        """Decide in the rows that the booleans `own` mark; without a key, the player draws one.
 
-        A game is `first` to a player at the first step that it sees of it, which for a later seat is not the opening.
+        `first` is True at the first step of a game that this player sees, which for a later seat is not the first step
+        of the game.
         """
         key = self.key() if key is None else key
         seen = step._replace(discount=np.where(own, step.discount, 0), first=self.unseen.copy())
@@ -52,7 +53,7 @@ class Player:
 
 
 def remembers(memory: Memory) -> bool:
-    """Whether there is anything in a memory."""
+    """Whether a memory contains any arrays."""
     if isinstance(memory, dict | tuple | list):
         return any(remembers(part) for part in (memory.values() if isinstance(memory, dict) else memory))
     return memory is not None
@@ -69,6 +70,6 @@ def merged(own: Array, new: Memory, old: Memory) -> Memory:
         return type(new)(*parts) if hasattr(new, "_fields") else type(new)(parts)
     if np.shape(new)[:1] != own.shape:
         raise LudusError(f"the memory of an agent must have one row for each of {len(own)} rows, not {np.shape(new)}")
-    # By the array's own library, so that memory on a device stays there.
+    # Use the array's own library (NumPy or JAX), so that memory on a device stays there.
     where = new.__array_namespace__().where
     return where(own.reshape(-1, *[1] * (new.ndim - 1)), new, old)

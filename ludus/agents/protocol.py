@@ -7,14 +7,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ludus.pool.protocol import AnyPool
-from ludus.types import Array, Decision, Spec, Step
+from ludus.types import Array, Decision, PyTree, Spec, Step
 
 Key = int | np.integer[Any] | Array
 """a seed, or an array of N seeds: then the randomness of row i comes from seed i alone"""
-Params = Any
+Params = PyTree
 """everything learned, as a pytree"""
-Memory = Any
-"""what is remembered of N games: nested tuples, lists and dicts of arrays with N rows; () where there is nothing"""
+Memory = PyTree
+"""what an agent remembers of N games: nested tuples, lists and dicts of arrays with N rows; () for no memory"""
 
 
 @runtime_checkable

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ludus.dsl import bounds, kernel, part, rule
 from ludus.dsl.random import FIRST, S32, mix, scale
 from ludus.dsl.rows import as_plain, bare, compiling
-from ludus.types import Array, LudusError
+from ludus.types import Array, DType, JsonObject, LudusError
 
 ILLEGAL = np.float32(-1e30)
 ANY_LEGAL = np.float32(-1e29)
@@ -28,7 +29,7 @@ SMALLEST = 2**12
 """initial number of rows of a hashed table"""
 SLOT = np.dtype([("key", np.uint64), ("place", np.int64)])
 UNIT = 2.0**-32
-Fields = tuple[tuple[str, Any], ...]
+Fields = tuple[tuple[str, DTypeLike], ...]
 
 
 class Positions(NamedTuple):
@@ -36,8 +37,8 @@ class Positions(NamedTuple):
 
     count: int  # type: ignore[assignment]  # hides the method of tuple, which is not used
     """number of positions, 0 if they are hashed"""
-    record: np.dtype[Any]
-    code: np.dtype[Any]
+    record: DType
+    code: DType
     """the integer type as which an observation is read: 64-bit words if it is hashed"""
     lows: Array
     weights: Array
@@ -52,7 +53,7 @@ class Positions(NamedTuple):
         return rows if compiling() else as_plain(rows), codes
 
 
-def positions_of(name: str, observation: np.dtype[Any]) -> Positions:
+def positions_of(name: str, observation: DType) -> Positions:
     """Number the positions of a game if possible, else hash them; raises LudusError for continuous observations."""
     fields = {field: observation[field] for field in observation.names or ()}
     for field, kind in fields.items():
@@ -74,14 +75,14 @@ def positions_of(name: str, observation: np.dtype[Any]) -> Positions:
     return Positions(0, bare(observation), np.dtype(np.uint64), none, none)
 
 
-def row_dtype(actions: int, extra: Fields = ()) -> np.dtype[Any]:
+def row_dtype(actions: int, extra: Fields = ()) -> DType:
     """The dtype of a row: values, extra fields of an algorithm for each action, and visits; padded to cache lines."""
     fields = [("values", np.float32), *extra]
     inside = sum(np.dtype(kind).itemsize * actions for _, kind in fields)
     size = -(-(inside + 8) // LINE) * LINE
     offsets = np.cumsum([0, *(np.dtype(kind).itemsize * actions for _, kind in fields)])[:-1].tolist()
     names = [name for name, _ in fields]
-    formats: list[Any] = [(kind, (actions,)) for _, kind in fields]
+    formats = [np.dtype((kind, (actions,))) for _, kind in fields]
     return np.dtype({"names": [*names, "visits"], "formats": [*formats, np.uint64],
                      "offsets": [*offsets, size - 8], "itemsize": size})  # fmt: skip
 
@@ -139,7 +140,7 @@ class Table:
             self.index.view(np.uint8)[:] = 0
             fill_index(self.index, self.known, used)
 
-    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
+    def pack(self) -> tuple[dict[str, Array], JsonObject]:
         """Arrays and facts to send to another process: the used rows if it is hashed, else all."""
         rows = self.rows[: len(self) if self.hashed else None]
         extra = [[name, np.dtype(kind).str] for name, kind in self.extra]
@@ -147,7 +148,7 @@ class Table:
         return {"rows": rows.view(np.uint8), "known": self.known[: len(self)]}, facts
 
     @classmethod
-    def unpack(cls, arrays: Mapping[str, Array], facts: Mapping[str, Any]) -> Self:
+    def unpack(cls, arrays: Mapping[str, Array], facts: JsonObject) -> Self:
         """A read-only view of a packed table; to find positions, `take` it into another table."""
         table = cls.__new__(cls)
         table.count, table.actions = facts["count"], facts["actions"]
@@ -207,7 +208,7 @@ class Table:
         self.index = index if compiling() else as_plain(index)
 
 
-def check_state(state: Mapping[str, Array], actions: int, dtype: np.dtype[Any]) -> None:
+def check_state(state: Mapping[str, Array], actions: int, dtype: DType) -> None:
     """Raise LudusError for a state that is not of a table with such rows, or contains NaN or infinity."""
     names = dtype.names or ()
     missing = {"known", "count", *names} - set(state)
@@ -226,7 +227,7 @@ def damaged(what: str) -> LudusError:
     return LudusError(f"this table is damaged: {what}; use another checkpoint")
 
 
-def aligned(count: int, dtype: np.dtype[Any]) -> Array:
+def aligned(count: int, dtype: DType) -> Array:
     """Records of zeros aligned to cache lines."""
     memory = np.zeros(count * dtype.itemsize + LINE, np.uint8)
     start = -memory.ctypes.data % LINE
@@ -244,7 +245,7 @@ def check_memory(positions: int, needed: int) -> None:
 
 
 def available_memory() -> int:
-    """Bytes that can be allocated without swapping; practically unlimited if the system does not tell."""
+    """Bytes that can be allocated without swapping; practically unlimited if the system does not report it."""
     try:
         with open("/proc/meminfo") as facts:
             return next(int(line.split()[1]) * 1024 for line in facts if line.startswith("MemAvailable"))
@@ -253,7 +254,7 @@ def available_memory() -> int:
 
 
 @rule
-def numbered(codes: Any, lows: Any, weights: Any, i: Any) -> Any:
+def numbered(codes: Array, lows: Array, weights: Array, i: int) -> int:
     """The row of an observation, as a number in mixed radix."""
     index = 0
     for place in range(codes.shape[1]):
@@ -262,7 +263,7 @@ def numbered(codes: Any, lows: Any, weights: Any, i: Any) -> Any:
 
 
 @rule
-def fingerprint(codes: Any, i: Any, seat: Any) -> Any:
+def fingerprint(codes: Array, i: int, seat: int) -> np.uint64:
     """A 64-bit hash of the observation of a seat, never 0, which marks a free slot."""
     key = FIRST + np.uint64(seat)
     for place in range(codes.shape[1]):
@@ -271,7 +272,7 @@ def fingerprint(codes: Any, i: Any, seat: Any) -> Any:
 
 
 @rule
-def slot_of(index: Any, key: Any) -> Any:
+def slot_of(index: Array, key: np.uint64) -> np.int64:
     """The slot of a key, or the free slot where it belongs; the index is at most half full."""
     mask = np.int64(len(index) - 1)
     slot = np.int64(key >> S32) & mask
@@ -281,7 +282,7 @@ def slot_of(index: Any, key: Any) -> Any:
 
 
 @kernel
-def fill_index(index: Any, known: Any, used: Any) -> Any:
+def fill_index(index: Array, known: Array, used: int) -> None:
     """Insert the first `used` keys into the index."""
     for place in range(used):
         slot = index[slot_of(index, known[place])]
@@ -290,7 +291,7 @@ def fill_index(index: Any, known: Any, used: Any) -> Any:
 
 
 @part
-def highest(row: Any, actions: Any) -> Any:
+def highest(row: np.record, actions: int) -> np.float32:
     """The largest value of a row."""
     # Four independent chains of comparisons run in parallel.
     a = ILLEGAL
@@ -308,14 +309,14 @@ def highest(row: Any, actions: Any) -> Any:
 
 
 @part
-def improve(row: Any, action: Any, target: Any, rate: Any) -> Any:
+def improve(row: np.record, action: int, target: float, rate: float) -> None:
     """Q ← Q + rate (target - Q), computed in float64 and stored as float32."""
     old = np.float64(row.values[action])
     row.values[action] = np.float32(old + rate * (target - old))
 
 
 @part
-def one_above(row: Any, actions: Any, threshold: Any, bits: Any) -> Any:
+def one_above(row: np.record, actions: int, threshold: np.float32, bits: np.uint64) -> int:
     """A random action with a value of at least the threshold, all equally likely; without branches."""
     count = 0
     for action in range(actions):
@@ -330,12 +331,12 @@ def one_above(row: Any, actions: Any, threshold: Any, bits: Any) -> Any:
 
 
 @part
-def lower_half(bits: Any) -> Any:
+def lower_half(bits: np.uint64) -> np.int64:
     """The lower 32 of 64 random bits; `scale` uses the upper ones."""
     return np.int64(bits & np.uint64(0xFFFFFFFF))
 
 
 @rule
-def unit(bits: Any) -> Any:
+def unit(bits: np.uint64) -> np.float64:
     """The lower half of 64 random bits as a number from 0 up to 1."""
     return np.float64(lower_half(bits)) * UNIT

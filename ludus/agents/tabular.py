@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -92,8 +91,17 @@ def best_of(values: Array) -> Array:
 
 @kernel
 def find_all(
-    rows: Any, index: Any, codes: Any, lows: Any, weights: Any, seats: Any, apart: Any, count: Any, places: Any
-) -> Any:
+    rows: Array,
+    index: Array,
+    codes: Array,
+    lows: Array,
+    weights: Array,
+    seats: Array,
+    apart: bool,
+    count: int,
+    places: Array,
+) -> None:
+    """Write the row of every observation to `places`, -1 for unknown ones."""
     for i in range(len(codes)):
         if count == 0:
             key = fingerprint(codes, i, seats[i] + 1 if apart else 0)
@@ -106,8 +114,16 @@ def find_all(
 
 @kernel
 def enter_all(
-    rows: Any, known: Any, index: Any, used: Any, codes: Any, lows: Any, weights: Any, count: Any, places: Any
-) -> Any:
+    rows: Array,
+    known: Array,
+    index: Array,
+    used: Array,
+    codes: Array,
+    lows: Array,
+    weights: Array,
+    count: int,
+    places: Array,
+) -> None:
     """Assign a row to every observation, new ones in order."""
     for i in range(len(codes)):
         if count == 0:

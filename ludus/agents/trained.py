@@ -19,7 +19,8 @@ class Trained(Agent):
     """An agent that brings its parameters along."""
 
     agent: Any
-    params: Any
+    """a TabularAgent, DeepAgent or WorldModelAgent; callers use more than the agent protocol"""
+    params: Params
     path: pathlib.Path
     manifest: checkpoint.Manifest
 
@@ -32,7 +33,7 @@ class Trained(Agent):
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         return self.agent.act(params, memory, step, key)
 
-    def choices(self, params: Any, step: Step) -> Array:
+    def choices(self, params: Params, step: Step) -> Array:
         """[N, A] all actions that it may choose."""
         choices: Array = self.agent.choices(params, step)
         return choices
@@ -63,7 +64,7 @@ def newest_in(path: pathlib.Path) -> pathlib.Path:
     return newest
 
 
-def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]:
     """The agent and the parameters of a checkpoint, for evaluation (greedy)."""
     kind = str(stored.manifest.agent["kind"])
     if kind not in RESTORERS:
@@ -73,7 +74,7 @@ def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
     return RESTORERS[kind](stored, pool)
 
 
-def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]:
     from ludus.agents.neural import devices
 
     devices.start()
@@ -84,7 +85,7 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
     return replace(agent, greedy=True), params
 
 
-def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any]:
+def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]:
     from ludus.agents.neural import devices
 
     devices.start()
@@ -97,7 +98,7 @@ def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Any, Any
     return replace(agent, evaluating=True), params
 
 
-def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[TabularAgent, Table]:
+def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]:
     if not isinstance(pool.spec.actions, Discrete) or "params" not in stored.arrays:
         raise LudusError("this checkpoint should contain a table but does not; use another checkpoint")
     agent = TabularAgent.of(pool, str(stored.manifest.agent.get("tables", "shared")))

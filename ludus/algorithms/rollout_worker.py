@@ -1,6 +1,6 @@
 """The worker of algorithms that learn from rollouts: rows of games, and an agent that plays them.
 
-What its learner publishes is {"params": …, "snapshots": {…}, "number": …}: the parameters that play, former ones to
+Its learner publishes {"params": …, "snapshots": {…}, "number": …}: the parameters of the agent, earlier parameters to
 play against by the number of updates they had, and the number of updates that the learner has made.
 """
 
@@ -8,38 +8,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import jax
 import numpy as np
 
-from ludus.agents import checkpoint
+from ludus.agents import Agent, checkpoint
 from ludus.agents.neural import devices
 from ludus.algorithms.opponents import SELF, Opponents
 from ludus.algorithms.protocol import Arrays, Desk
 from ludus.bridges import AnyPool, pool_state, restore_pool
 from ludus.dsl import random
-from ludus.pool import Pool
-from ludus.types import Array, Decision, LudusError, Rollout, Step
+from ludus.types import Array, Decision, LudusError, PyTree, Rollout, Step
 
 ACTOR = 0x6C7564757302
-"""makes the randomness of actors differ from that of games and learners, which comes from the same seed"""
-GROWING = ("laps",)
-"""counters in the record of a game that are reported while they grow"""
+"""makes the random numbers of actors differ from those of games and learners with the same seed"""
 
 
 class RolloutWorker:
-    """Plays the games of its pool, on one device if `device` is given, else where the parameters are."""
+    """Plays the games of its pool; the agent runs on `device` if given, else where the parameters are."""
 
-    def __init__(self, pool: AnyPool, agent: Any, opponents: Opponents, desk: Desk, device: Any = None) -> None:
+    def __init__(self, pool: AnyPool, agent: Agent, opponents: Opponents, desk: Desk, device: jax.Device | None = None) -> None:
         self.pool, self.agent, self.opponents, self.desk, self.device = pool, agent, opponents, desk, device
         self.dice = int(random.keys(desk.seed ^ ACTOR, desk.number + 1)[desk.number])
         self.time, self.version = 0, 0
-        self.params: Any = None
+        self.params: Mapping[str, PyTree] | None = None
         self.memory = agent.memory(pool.rows * pool.spec.views)
         self.returns, self.lengths = np.zeros((pool.rows, pool.spec.seats)), np.zeros(pool.rows, np.int64)
 
-    def publish(self, params: Mapping[str, Any], version: int) -> None:
+    def publish(self, params: Mapping[str, PyTree], version: int) -> None:
         self.params, self.version = params, version
 
     def work(self) -> Rollout:
@@ -59,7 +55,7 @@ class RolloutWorker:
         last, _ = self.agent.act(params, self.memory, steps[-1], self.key())
         stacked = stack_steps(steps)
         tally = self._count(stacked, np.array(own))
-        notes = {"play_seconds": time.perf_counter() - begun} | self.opponents.notes() | grown(self.pool)
+        notes = {"play_seconds": time.perf_counter() - begun} | self.opponents.notes() | completed_parts(self.pool)
         made = Decision(
             np.stack([decision.action for decision in decisions]),
             np.stack([np.asarray(decision.log_prob) for decision in decisions]),
@@ -68,11 +64,11 @@ class RolloutWorker:
         return Rollout(stacked, made, np.array(own), memory, self.version, tally, notes)
 
     def key(self) -> np.uint32:
-        """The seed of this moment: a function of time alone, so that a resumed run draws the same."""
+        """The random seed of this time step; it depends on the time only, so a resumed run draws the same numbers."""
         return np.uint32((self.dice + self.time * 0x9E3779B97F4A7C15) % 2**64 >> 32)
 
     def _count(self, steps: Step, own: Array) -> Array:
-        """The tally of a rollout; a game is counted when the next one opens."""
+        """The tally of a rollout; a game is counted when the next one begins."""
         views, seats = self.pool.spec.views, self.pool.spec.seats
         tally = np.zeros(3 + seats)
         tally[2] = (own & ~steps.first[1:]).sum()
@@ -88,7 +84,7 @@ class RolloutWorker:
         return tally
 
     def state(self) -> Arrays:
-        """All that is needed to continue exactly; games that cannot be saved are opened anew."""
+        """Everything needed to continue exactly; games of pools that cannot be saved start again."""
         parts = {
             "time": np.array([self.time], np.int64),
             "returns": self.returns.copy(),
@@ -100,8 +96,8 @@ class RolloutWorker:
     def restore(self, state: Mapping[str, Array]) -> None:
         """Continue where `state` was taken."""
         self.time = int(state["time"][0])
-        if set(state) == {"time"} or not isinstance(self.pool, Pool):
-            return  # all that is left of a lost worker: its games are opened anew
+        if set(state) == {"time"} or not self.pool.can_save:
+            return  # nothing else of a lost worker is left: its games start again
         missing = set(self.state()) - set(state)
         if missing or state["returns"].shape != self.returns.shape:
             raise LudusError(
@@ -118,12 +114,12 @@ class RolloutWorker:
         self.pool.close()
 
 
-def grown(pool: AnyPool) -> dict[str, float]:
-    """The most that a row has counted so far in its game, by what is counted."""
-    if pool.compiled is None:
+def completed_parts(pool: AnyPool) -> dict[str, float]:
+    """The largest count of completed parts (laps of a race) in a game now, if the game declares one in GHOST."""
+    ghost = getattr(pool.compiled.game.rules, "GHOST", None) if pool.compiled is not None else None
+    if pool.compiled is None or ghost is None or not isinstance(ghost.completed, str):
         return {}
-    states = pool.compiled.states
-    return {name: float(states[name].max()) for name in GROWING if name in (states.dtype.names or ())}
+    return {ghost.completed: float(pool.compiled.states[ghost.completed].max())}
 
 
 def stack_steps(steps: list[Step]) -> Step:
@@ -133,24 +129,24 @@ def stack_steps(steps: list[Step]) -> Step:
 
 
 def new_worker(
-    agent: Any,
+    agent: Agent,
     pool: AnyPool,
     desk: Desk,
     opponents: Sequence[str] = (SELF,),
     snapshots: int = 1,
     actor_devices: int = 0,
 ) -> RolloutWorker:
-    """A worker against these opponents; the workers of a process share its devices for actors."""
+    """A worker with these opponents; the workers of a process share its actor devices."""
     places = devices.actors(actor_devices)
     device = places[desk.number % len(places)] if places else None
     return RolloutWorker(pool, agent, Opponents(opponents, pool, agent, desk.pool_seed, snapshots), desk, device)
 
 
 def joined(rollouts: Sequence[Rollout]) -> Rollout:
-    """The rollouts of several workers as one of all their rows."""
+    """The rollouts of several workers as one rollout with all their rows."""
     if len(rollouts) == 1:
         return rollouts[0]
-    wide: list[Any] = [rollout._replace(memory=(), tally=np.zeros(()), notes={}, version=0) for rollout in rollouts]
+    wide = [rollout._replace(memory=(), tally=np.zeros(()), notes={}, version=0) for rollout in rollouts]
     whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1) if np.ndim(parts[0]) else parts[0], *wide)
     memory = jax.tree.map(lambda *parts: np.concatenate(parts), *(rollout.memory for rollout in rollouts))
     tally = np.sum([rollout.tally for rollout in rollouts], axis=0)

@@ -1,7 +1,7 @@
-"""Numbers that change as training goes on: an exploration rate, a learning rate, a temperature.
+"""Schedules: numbers that change during training, such as an exploration rate, a learning rate or a temperature.
 
-A schedule is data: two numbers, and how much of the first is left at a step. `value` says that once, compiled, so that
-a kernel and a Python loop which ask for the same step get the same bits.
+A schedule is plain data: a start value, an end value and how one turns into the other. Kernels and Python code compute
+it with the same function `value`, so that both get the same bits for the same step.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Protocol, overload
 
 import numpy as np
 
@@ -25,19 +25,19 @@ Numbers = tuple[int, float, float, float]
 
 @rule
 def value(kind: int, a: float, b: float, c: float, step: float) -> float:
-    """The value at a step: w a + (1 - w) b, where w falls from 1 to 0, and never beyond a or b.
+    """The value at a step: w a + (1 - w) b, where w falls from 1 to 0; clipped to the range from a to b.
 
     CONSTANT: w = 1. LINEAR: w = 1 - step / c. EXPONENTIAL: w = exp(-c step). Steps before 0 count as 0.
     """
-    since = max(float(step), 0.0)
+    elapsed = max(float(step), 0.0)
     if kind == CONSTANT:
         return a
     if kind == LINEAR:
-        if since >= c:
+        if elapsed >= c:
             return b
-        left = 1.0 - since / c
+        left = 1.0 - elapsed / c
     else:
-        left = math.exp(-c * since)
+        left = math.exp(-c * elapsed)
     mixed = left * a + (1.0 - left) * b
     return min(max(mixed, min(a, b)), max(a, b))
 
@@ -49,7 +49,7 @@ def fill(kind: int, a: float, b: float, c: float, steps: Array, out: Array) -> N
         out[index] = value(kind, a, b, c, steps[index])
 
 
-# One number at a time is quicker without the way into compiled code and back.
+# For a single step, plain Python is faster than a call of compiled code.
 _plain_value: Callable[..., float] = getattr(value, "py_func", value)
 
 
@@ -57,15 +57,15 @@ class Schedule(Protocol):
     """A number for every step; `schedule(step)` takes one step, or an array of them."""
 
     def numbers(self) -> Numbers:
-        """The schedule as compiled code takes it: the first four arguments of `value`."""
+        """The first four arguments of `value`, as compiled code needs them."""
         ...
 
     @overload
     def __call__(self, step: float) -> float: ...
     @overload
     def __call__(self, step: Array) -> Array: ...
-    def __call__(self, step: Any) -> Any:
-        """The value at `step`, or an array of the values at all of them."""
+    def __call__(self, step: float | Array) -> float | Array:
+        """The value at a step, or the values at an array of steps."""
         if isinstance(step, (int, float)) or np.ndim(step) == 0:
             return _plain_value(*self.numbers(), float(step))
         steps = np.asarray(step, np.float64)
@@ -76,12 +76,12 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """The same value for ever."""
+    """The same value at every step."""
 
     value: float
 
     def __post_init__(self) -> None:
-        _keep_numbers(self, "value")
+        _store_floats(self, "value")
 
     def numbers(self) -> Numbers:
         return CONSTANT, self.value, self.value, 0.0
@@ -99,9 +99,9 @@ class Linear(Schedule):
     steps: int
 
     def __post_init__(self) -> None:
-        _keep_numbers(self, "start", "end", "steps")
+        _store_floats(self, "start", "end", "steps")
         if self.steps < 0 or self.steps != int(self.steps):
-            raise LudusError(f"a linear schedule takes a whole number of steps, 0 or more; {self.steps:g} is none")
+            raise LudusError(f"the steps of a linear schedule must be a whole number, 0 or more, not {self.steps:g}")
         object.__setattr__(self, "steps", int(self.steps))
 
     def numbers(self) -> Numbers:
@@ -113,16 +113,16 @@ class Linear(Schedule):
 
 @dataclass(frozen=True)
 class Exponential(Schedule):
-    """end + (start - end) exp(-rate step): the distance to `end` falls by the part `rate` in each (small) step."""
+    """end + (start - end) exp(-rate step): each step reduces the distance to `end` by about the fraction `rate`."""
 
     start: float
     end: float
     rate: float
 
     def __post_init__(self) -> None:
-        _keep_numbers(self, "start", "end", "rate")
+        _store_floats(self, "start", "end", "rate")
         if self.rate < 0:
-            raise LudusError(f"an exponential schedule takes a rate of 0 or more; {self.rate:g} would run away")
+            raise LudusError(f"the rate of an exponential schedule must be 0 or more, not {self.rate:g}")
 
     def numbers(self) -> Numbers:
         return EXPONENTIAL, self.start, self.end, self.rate
@@ -131,8 +131,8 @@ class Exponential(Schedule):
         return f"exponential({self.start!r}, {self.end!r}, {self.rate!r})"
 
 
-def _keep_numbers(schedule: Schedule, *names: str) -> None:
-    """Store plain floats, so that a schedule prints and compares by its numbers wherever they came from."""
+def _store_floats(schedule: Schedule, *names: str) -> None:
+    """Convert the fields to plain floats, so that schedules print and compare the same for NumPy numbers."""
     for name in names:
         number = float(getattr(schedule, name))
         if not math.isfinite(number):
@@ -140,7 +140,7 @@ def _keep_numbers(schedule: Schedule, *names: str) -> None:
         object.__setattr__(schedule, name, number)
 
 
-_WORDS: dict[str, tuple[Callable[..., Schedule], str]] = {
+_FORMS: dict[str, tuple[Callable[..., Schedule], str]] = {
     "constant": (Constant, "constant(value)"),
     "linear": (Linear, "linear(start, end, steps)"),
     "exponential": (Exponential, "exponential(start, end, rate)"),
@@ -153,24 +153,24 @@ def parse(text: str | float) -> Schedule:
     if call is None:
         return Constant(_number(str(text), str(text)))
     word, inside = call.groups()
-    if word not in _WORDS:
+    if word not in _FORMS:
         raise LudusError(f'unknown schedule "{word}"; {_hint(word)}')
-    make, form = _WORDS[word]
-    given = [_number(part, str(text)) for part in inside.split(",")] if inside.strip() else []
-    wanted = form.count(",") + 1
-    if len(given) != wanted:
-        raise LudusError(f'"{text}" has {len(given)} numbers; write {form}, with {wanted}')
-    return make(*given)
+    make, form = _FORMS[word]
+    arguments = [_number(part, str(text)) for part in inside.split(",")] if inside.strip() else []
+    expected = form.count(",") + 1
+    if len(arguments) != expected:
+        raise LudusError(f'"{text}" has {len(arguments)} numbers; write {form}, with {expected}')
+    return make(*arguments)
 
 
 def _number(part: str, text: str) -> float:
     try:
         return float(part)
     except ValueError:
-        forms = ", ".join(form for _, form in _WORDS.values())
+        forms = ", ".join(form for _, form in _FORMS.values())
         raise LudusError(f'"{part.strip()}" in the schedule "{text}" is not a number; write 0.1 or {forms}') from None
 
 
 def _hint(word: str) -> str:
-    close = difflib.get_close_matches(word.lower(), _WORDS, 1)
-    return f'did you mean "{close[0]}"?' if close else f"there are {', '.join(_WORDS)}"
+    close = difflib.get_close_matches(word.lower(), _FORMS, 1)
+    return f'did you mean "{close[0]}"?' if close else f"known are {', '.join(_FORMS)}"

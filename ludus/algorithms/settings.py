@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -61,6 +62,28 @@ def renamed(name: str, kind: Any) -> str:
     """The new name of a former setting, from the table RENAMED of a settings class, as the end of an error message."""
     new = getattr(kind, "RENAMED", {}).get(name)
     return f'; it is now called "{new}": rename it' if new else ""
+
+
+def check_ranges(
+    settings: object,
+    positive_integers: Sequence[str] = (),
+    unit_interval: Sequence[str] = (),
+    non_negative: Sequence[str] = (),
+    positive: Sequence[str] = (),
+) -> None:
+    """Raise LudusError for the first setting outside its range; each argument lists names of settings."""
+    for name in positive_integers:
+        if getattr(settings, name) < 1:
+            raise LudusError(f"{name} must be 1 or more, not {getattr(settings, name)}")
+    for name in unit_interval:
+        if not 0.0 <= getattr(settings, name) <= 1.0:
+            raise LudusError(f"{name} must be between 0 and 1, not {getattr(settings, name):g}")
+    for name in non_negative:
+        if not 0 <= getattr(settings, name) < math.inf:
+            raise LudusError(f"{name} must be 0 or more, not {getattr(settings, name):g}")
+    for name in positive:
+        if not 0 < getattr(settings, name) < math.inf:
+            raise LudusError(f"{name} must be above 0, not {getattr(settings, name):g}")
 
 
 def choices(hint: Any) -> tuple[Any, ...]:

@@ -149,7 +149,7 @@ def optimum(rounds: int) -> Iterator[Result]:
         run = config.resolve(game)
         pool = open_pool(game, 1, 0, threads=1)
         dynamics = dynamics_of(pool)
-        plan = value_iteration(dynamics, run.settings.discount)
+        plan = value_iteration(dynamics, run.settings.gamma)
         table, agent = _trained(game, run.steps, "local", run.seed, run.settings)
         near = nearness(dynamics, agent.choices(table, step_of(dynamics)), plan.policy, pool.spec.horizon or 200)
         pool.close()

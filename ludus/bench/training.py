@@ -28,7 +28,7 @@ from ludus.training.opened import open_run
 from ludus.training.resume import new_learner
 from ludus.types import LudusError
 
-PLAIN: dict[str, Any] = {"learning_rate": "0.0003", "entropy": "0.01", "pieces": 4, "kl_stop": 0.0}
+PLAIN: dict[str, Any] = {"learning_rate": "0.0003", "ent_coef": "0.01", "gradient_accumulation": 4, "target_kl": 0.0}
 """2x64 tanh, 4 epochs x 4 minibatches, 512 x 128, no early stop: the settings for comparisons with other libraries"""
 UPDATES = 24
 """updates per round when a rate is measured"""
@@ -131,10 +131,10 @@ def recall(rounds: int) -> Iterator[Result]:
 
 
 def lair(rounds: int) -> Iterator[Result]:
-    """Percentage of games in which the treasure is found, with and without novelty rewards."""
+    """Percentage of games in which the treasure is found, with and without intrinsic rewards."""
     run = config.resolve("lair", "ppo")
-    for name, novelty in (("rnd", run.settings.novelty), ("ppo", 0.0)):
-        learned = learn(dataclasses.replace(run, settings=dataclasses.replace(run.settings, novelty=novelty)))
+    for name, int_coef in (("rnd", run.settings.int_coef), ("ppo", 0.0)):
+        learned = learn(dataclasses.replace(run, settings=dataclasses.replace(run.settings, int_coef=int_coef)))
         found = evaluate.score("lair", learned.player, learned.params, 100, 1).interval.estimate
         yield Result(f"train/lair/{name}", 100.0 * found, "% found")
         yield Result(f"train/lair/{name}/seconds", learned.seconds, "s")
@@ -148,7 +148,7 @@ def balatro(rounds: int) -> Iterator[Result]:
     yield Result("train/balatro/ante", score.measures["ante"].estimate, "mean")
     yield Result("train/balatro/won", 100.0 * score.measures["won"].estimate, "%")
     yield Result("train/balatro/seconds", learned.seconds, "s")
-    steps = sum(one["updates"] for one in learned.metrics)
+    steps = sum(one["decisions"] for one in learned.metrics)
     yield Result("train/balatro/rate", steps / learned.seconds, "decisions/s")
 
 
@@ -158,7 +158,7 @@ def duel(rounds: int) -> Iterator[Result]:
     for against in ("first", "random", "greedy"):
         yield Result(f"train/duel/{against}", 100.0 * match("duel", learned, against, 1000).rate.estimate, "%")
     yield Result("train/duel/seconds", learned.seconds, "s")
-    yield Result("train/duel/rate", sum(one["updates"] for one in learned.metrics) / learned.seconds, "decisions/s")
+    yield Result("train/duel/rate", sum(one["decisions"] for one in learned.metrics) / learned.seconds, "decisions/s")
 
 
 def threads(rounds: int) -> Iterator[Result]:
@@ -214,9 +214,9 @@ def plain(game: str, runtime: Any) -> config.Run[Any]:
     run = config.resolve("cartpole", "ppo")
     settings = dataclasses.replace(run.settings, **PLAIN)
     if game != "cartpole":
-        settings = dataclasses.replace(settings, length=64, pieces=1)
+        settings = dataclasses.replace(settings, rollout_length=64, gradient_accumulation=1)
     return dataclasses.replace(
-        run, game=game, runtime=runtime, rows=512 if game == "cartpole" else 64, settings=settings
+        run, game=game, runtime=runtime, num_envs=512 if game == "cartpole" else 64, settings=settings
     )
 
 
@@ -234,7 +234,7 @@ def apart(what: str, *words: str, cache: str | None = None) -> dict[str, float]:
 def _rate(started: float, game: str, runtime: str) -> dict[str, float]:
     learned = learn(plain(game, runtime), UPDATES)
     later = learned.metrics[4:]  # without compilation and filling of the queue
-    steps = sum(one["updates"] for one in later)
+    steps = sum(one["decisions"] for one in later)
     means = {name: float(np.mean([one.get(name, 0.0) for one in later])) for name in ("overlap", "age")}
     return {"rate": steps / (later[-1]["seconds"] - learned.metrics[3]["seconds"]), "memory": peak_memory(), **means}
 

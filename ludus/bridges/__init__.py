@@ -1,7 +1,7 @@
-"""The one place that knows other people's interfaces, and the one door to every pool, ours or theirs.
+"""Adapters to other libraries (Gymnasium, PettingZoo, YGOPro), and `open_pool`, which opens every kind of pool by name.
 
-`gymnasium:FrozenLake-v1` or `pettingzoo:classic/tictactoe-v3` opens wherever the name of a game is accepted;
-so does one of our games in somebody else's engine, `duel@ygopro`.
+`gymnasium:FrozenLake-v1` and `pettingzoo:classic/tictactoe-v3` are accepted wherever the name of a game is, and so is
+`duel@ygopro`, a game of Ludus played by another engine.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ Opener = Callable[[str, int, int | Sequence[int], int | None], AnyPool]
 
 
 class Identity(NamedTuple):
-    """What a checkpoint remembers a game by."""
+    """The name and the fingerprint by which a checkpoint identifies its game."""
 
     full_name: str
     fingerprint: str
 
 
 def identity_of(pool: AnyPool) -> Identity:
-    """The full name and the fingerprint of a pool's game, whoever wrote it."""
+    """The identity of a pool's game, native or foreign."""
     return Identity(pool.name, pool.fingerprint)
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
-    """A pool of the game with this name; a prefix like `gymnasium:` says whose game it is."""
+    """A pool of the game with this name; a prefix like `gymnasium:` selects the library that provides it."""
     if "@" in name.partition("(")[0]:
         return _open_engine(name, rows, seed, threads)
     prefix, colon, rest = name.partition(":")
     if not colon:
         return Pool(name, rows, seed, threads)
     if prefix not in PREFIXES:
-        raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; known are {", ".join(PREFIXES)}')
+        raise LudusError(f'unknown prefix "{prefix}:" in "{name}"; the prefixes are {", ".join(PREFIXES)}')
     return _opener(prefix)(rest, rows, seed, threads)
 
 
 def _open_engine(name: str, rows: int, seed: int | Sequence[int], threads: int | None) -> AnyPool:
-    """A pool of our game in another engine."""
+    """A pool of a Ludus game that another engine plays."""
     game, bracket, settings = name.strip().partition("(")
     if game.strip() not in ENGINES:
-        raise LudusError(f'"{game}" names an engine that is not known; known are {", ".join(ENGINES)}')
+        raise LudusError(f'"{game}" names an unknown engine; the available names are {", ".join(ENGINES)}')
     return _opener(game.strip())(bracket + settings, rows, seed, threads)
 
 
 def _opener(bridge: str) -> Opener:
-    """What opens pools of a prefix or an engine; imported on demand, because most bridges need an extra."""
+    """The `open_pool` of a prefix or an engine; imported on demand, because most bridges need an extra."""
     match bridge:
         case "gymnasium":
             from ludus.bridges.gymnasium_pool import open_pool as open_gymnasium
@@ -74,7 +74,7 @@ def _opener(bridge: str) -> Opener:
 
 
 def pool_state(pool: AnyPool) -> dict[str, Array]:
-    """The games of a pool as arrays for a checkpoint; none where they are somebody else's."""
+    """The games of a pool as arrays for a checkpoint; {} if the pool cannot save them."""
     if not pool.can_save:
         return {}
     played, states, views, observations = pool.save()[1:]
@@ -82,7 +82,7 @@ def pool_state(pool: AnyPool) -> dict[str, Array]:
 
 
 def restore_pool(pool: AnyPool, state: Mapping[str, Array]) -> None:
-    """Let the games go on where `pool_state` was taken."""
+    """Continue the games from the state that `pool_state` returned."""
     parts = (state[name] for name in ("states", "views", "observations"))
     pool.restore(Snapshot(pool.fingerprint, int(state["played"][0]), *parts))
 

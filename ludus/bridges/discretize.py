@@ -14,21 +14,22 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus import bridges, games
 from ludus.bridges import AnyPool
 from ludus.dsl import bounds, i16, record, within
 from ludus.pool import Pool, Snapshot, binding
 from ludus.pool.actions import random_actions
-from ludus.types import Array, Continuous, LudusError, Spec, Step
+from ludus.types import Array, Continuous, DType, LudusError, Spec, Step
 
 TEMPLATE = pathlib.Path(__file__).with_name("discretized.py")
 NAME = re.compile(r"\s*([^()]+?)\s*(\(.*\))?\s*", re.DOTALL)
-MOST_BINS, MOST_COMPONENTS = 2**15 - 1, 1024
-"""MOST_BINS is the largest int16; a table over more than MOST_COMPONENTS numbers is not feasible"""
+MAX_BINS, MAX_COMPONENTS = 2**15 - 1, 1024
+"""MAX_BINS is the largest int16; a table over more than MAX_COMPONENTS numbers is not feasible"""
 MEASURE_ROWS, MEASURE_STEPS, MEASURE_SEED = 8, 512, 20
 """random play that measures the limits of components without a declared range"""
 ENDLESS = {"f": float(np.finfo(np.float32).max), "i": 2.0**31 - 1, "u": 2.0**32 - 1}
@@ -53,9 +54,9 @@ class Component(NamedTuple):
 class Tiling(NamedTuple):
     """How to convert an observation of k components into k tiles."""
 
-    asked: str
+    bins_text: str
     """the number of bins as written in a name: `8` or `1/1/6/12`"""
-    limits: str
+    limits_text: str
     """the limits as written in a name: `-2.4:2.4//-3:3`; empty if only declared ranges are used"""
     bins: tuple[int, ...]
     low: tuple[float, ...]
@@ -79,7 +80,7 @@ class Tiling(NamedTuple):
         ]
 
     @property
-    def observation(self) -> np.dtype[Any]:
+    def observation(self) -> DType:
         return record(tiles=within(0, tuple(bins - 1 for bins in self.bins), i16, len(self.bins)))
 
 
@@ -97,7 +98,7 @@ class Discretize:
     """
 
     compiled = None
-    """tiles are made here, so compiled code would see the game without them"""
+    """None, because compiled code would see the inner game without tiles"""
 
     def __init__(self, pool: AnyPool, bins: Bins = 8, limits: Limits = None) -> None:
         self._pool = pool
@@ -108,7 +109,7 @@ class Discretize:
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the game inside or the tiling does."""
+        """A hash that depends on the inner game and on the tiling."""
         return hashlib.sha256(f"{self._pool.fingerprint} {self.tiling.digest}".encode()).hexdigest()[:16]
 
     @property
@@ -141,12 +142,12 @@ class Discretize:
         """Start new games in all rows, or in those marked by the booleans `rows`."""
         return self._tiled(self._pool.reset(seed, rows))
 
-    def advance(self, actions: Any) -> Step:
+    def advance(self, actions: ArrayLike) -> Step:
         """Play one action in every game."""
         return self._tiled(self._pool.advance(actions))
 
-    def check(self, actions: Any) -> Array:
-        """The actions as the pool inside reads them."""
+    def check(self, actions: ArrayLike) -> Array:
+        """The actions as the inner pool converts them."""
         return self._pool.check(actions)
 
     def random_actions(self, seed: int) -> Array:
@@ -154,28 +155,28 @@ class Discretize:
         return self._pool.random_actions(seed)
 
     def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> Discretize:
-        """Copies of these rows with dice of their own, where the pool inside can be copied."""
-        return Discretize(self._pool.fork(rows, seed, seat), self.tiling.asked, self.tiling.limits or None)
+        """Copies of these rows with new random streams, if the inner pool can be copied."""
+        return Discretize(self._pool.fork(rows, seed, seat), self.tiling.bins_text, self.tiling.limits_text or None)
 
     def save(self) -> Snapshot:
-        """Everything, where the pool inside can be saved."""
+        """The whole content of the inner pool, if it can be saved."""
         return self._pool.save()._replace(fingerprint=self.fingerprint)
 
     def restore(self, snapshot: Snapshot) -> Step:
-        """Go on exactly where `save` was called."""
+        """Continue exactly from the call of `save`."""
         inside = self._pool.fingerprint if snapshot.fingerprint == self.fingerprint else ""
         return self._tiled(self._pool.restore(snapshot._replace(fingerprint=inside)))
 
     def measure(self, rows: Array) -> dict[str, Array]:
-        """What the game inside counts."""
+        """The measures of the inner game."""
         return self._pool.measure(rows)
 
-    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
-        """What people call an action."""
+    def action_name(self, action: Array | int, row: int = 0, seat: int = -1) -> str:
+        """The name of an action."""
         return self._pool.action_name(action, row, seat)
 
     def describe(self, row: int = 0, seat: int = -1) -> str:
-        """One game in words."""
+        """One game as text."""
         return self._pool.describe(row, seat)
 
     def scene(self, row: int = 0, seat: int = -1) -> Array:
@@ -200,7 +201,7 @@ def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int 
         if pool.compiled is not None:
             return Pool(discretized_game(pool.compiled.game, bins, limits), rows, seed, threads)
         tiling = plan(pool.name, pool.spec, pool.observation, bins, limits, lambda: _measure_name(inner))
-        return Discretize(pool, tiling.asked, tiling.limits or None)
+        return Discretize(pool, tiling.bins_text, tiling.limits_text or None)
     except LudusError:
         pool.close()
         raise
@@ -220,23 +221,23 @@ def discretized_game(game: games.Game, bins: Bins = 8, limits: Limits = None) ->
 
 
 def plan(
-    name: str, spec: Spec, observation: np.dtype[Any], bins: Bins, limits: Limits, measure: Measure
+    name: str, spec: Spec, observation: DType, bins: Bins, limits: Limits, measure: Measure
 ) -> Tiling:  # fmt: skip
     """The tiling of a game's observations; raises LudusError if they cannot be tiled."""
     components = components_of(observation)
     _check_sense(name, spec, components)
-    asked, given = read_bins(name, bins, components), read_limits(name, limits, components)
-    lacking = [
-        given[k] is None and asked[k] > 1 and not (math.isfinite(one.low) and math.isfinite(one.high))
+    requested, given = read_bins(name, bins, components), read_limits(name, limits, components)
+    undeclared = [
+        given[k] is None and requested[k] > 1 and not (math.isfinite(one.low) and math.isfinite(one.high))
         for k, one in enumerate(components)
     ]
-    seen = measured_ranges(measure()) if any(lacking) else None
+    seen = measured_ranges(measure()) if any(undeclared) else None
     found = [
-        (0.0, 1.0) if asked[k] == 1 else given[k] or _range(one, seen[k] if seen is not None else (0.0, 1.0))
+        (0.0, 1.0) if requested[k] == 1 else given[k] or _range(one, seen[k] if seen is not None else (0.0, 1.0))
         for k, one in enumerate(components)
     ]
-    told = any(lacking) or any(one is not None for one in given)
-    return _tiling(name, components, asked, found, told)
+    names_limits = any(undeclared) or any(one is not None for one in given)
+    return _tiling(name, components, requested, found, names_limits)
 
 
 def tiles(edges: list[Array], values: Array) -> Array:
@@ -253,7 +254,7 @@ def flat(step: Step) -> Array:
     return np.concatenate([field.reshape(len(field), -1).astype(np.float64) for field in step.observation.values()], 1)
 
 
-def components_of(observation: np.dtype[Any]) -> list[Component]:
+def components_of(observation: DType) -> list[Component]:
     """Every number of an observation record; bounds at the limits of a type become infinite."""
     found = []
     for name in observation.names or ():
@@ -275,8 +276,8 @@ def read_bins(name: str, bins: Bins, components: list[Component]) -> list[int]:
         )
     found = [int(text) if re.fullmatch(r"\d{1,5}", text := str(part).strip(), re.ASCII) else 0 for part in parts]
     for part, number in zip(parts, found, strict=True):
-        if not 1 <= number <= MOST_BINS:
-            raise LudusError(f'{name}: bins "{part}" is not a whole number from 1 (ignore it) to {MOST_BINS}')
+        if not 1 <= number <= MAX_BINS:
+            raise LudusError(f'{name}: bins "{part}" is not a whole number from 1 (ignore it) to {MAX_BINS}')
     return found * len(components) if len(found) == 1 else found
 
 
@@ -316,8 +317,8 @@ def random_play(pool: AnyPool) -> Array:
 def tiled_name(inner: str, tiling: Tiling) -> str:
     """The name that gives the same tiling when opened."""
     bare, _, settings = inner.partition("(")
-    limits = f"limits={tiling.limits}" if tiling.limits else ""
-    inside = ", ".join(filter(None, [f"bins={tiling.asked}", limits, settings.strip().removesuffix(")")]))
+    limits = f"limits={tiling.limits_text}" if tiling.limits_text else ""
+    inside = ", ".join(filter(None, [f"bins={tiling.bins_text}", limits, settings.strip().removesuffix(")")]))
     return f"discretize:{bare}({inside})"
 
 
@@ -383,28 +384,28 @@ def _check_sense(name: str, spec: Spec, components: list[Component]) -> None:
         )
     if all(one.whole for one in components):
         raise LudusError(f"{name} needs no discretize: its observations are already whole numbers; open it as {name}")
-    if len(components) > MOST_COMPONENTS:
+    if len(components) > MAX_COMPONENTS:
         raise LudusError(
             f"{name} has {len(components)} numbers in its observation, and discretize supports at most "
-            f"{MOST_COMPONENTS}; train it by a method with networks, or shrink the observation first"
+            f"{MAX_COMPONENTS}; train it by a method with networks, or shrink the observation first"
         )
 
 
 def _tiling(
-    name: str, components: list[Component], asked: list[int], found: list[tuple[float, float]], told: bool
+    name: str, components: list[Component], requested: list[int], found: list[tuple[float, float]], names_limits: bool
 ) -> Tiling:
     """Matching bins and limits, with their text form."""
-    bins, ends = list(asked), list(found)
+    bins, ends = list(requested), list(found)
     for k, one in enumerate(components):
-        if one.whole and asked[k] > 1:
+        if one.whole and requested[k] > 1:
             low, high = math.floor(found[k][0]), math.ceil(found[k][1])
-            found[k], ends[k], bins[k] = (low, high), (low, high + 1), min(asked[k], high - low + 1)
+            found[k], ends[k], bins[k] = (low, high), (low, high + 1), min(requested[k], high - low + 1)
     written = "/".join(
-        f"{_short(low)}:{_short(high)}" if asked[k] > 1 else "" for k, (low, high) in enumerate(found)
+        f"{_short(low)}:{_short(high)}" if requested[k] > 1 else "" for k, (low, high) in enumerate(found)
     )  # fmt: skip
-    same = str(asked[0]) if len(set(asked)) == 1 else "/".join(map(str, asked))
+    same = str(requested[0]) if len(set(requested)) == 1 else "/".join(map(str, requested))
     lows, highs = (tuple(float(end) for end in side) for side in zip(*ends, strict=True))
-    tiling = Tiling(same, written if told else "", tuple(bins), lows, highs)
+    tiling = Tiling(same, written if names_limits else "", tuple(bins), lows, highs)
     _check_edges(name, components, tiling)
     return tiling
 
@@ -430,7 +431,7 @@ def _apart(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low < high else (low, low + max(1.0, abs(low)))
 
 
-def _end(bound: Any, kind: str) -> float:
+def _end(bound: object, kind: str) -> float:
     """A bound as a float with the shortest text, so that names are exact (4.8, not 4.800000190734863)."""
     number = float(str(bound))
     return number if abs(number) < ENDLESS[kind] else math.copysign(math.inf, number)

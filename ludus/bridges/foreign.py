@@ -9,15 +9,16 @@ import difflib
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.dsl import CUT, OVER, PLAYING, bounds, random
 from ludus.games import split_name
 from ludus.pool import Snapshot
 from ludus.pool.actions import illegal, random_actions, read_actions
-from ludus.types import Array, Continuous, LudusError, Spec, Step
+from ludus.types import Array, Continuous, DType, LudusError, Spec, Step
 
 Seeds = int | Sequence[int] | None
 NAME = re.compile(r"\s*([\w.:/-]+)\s*(\(.*\))?\s*", re.DOTALL)
@@ -27,7 +28,7 @@ WORDS = {"true": True, "false": False, "none": None}
 class Sheet:
     """The current step as buffers, one line per view: the bridge writes them, and the pool returns only copies."""
 
-    def __init__(self, rows: int, spec: Spec, observation: np.dtype[Any]) -> None:
+    def __init__(self, rows: int, spec: Spec, observation: DType) -> None:
         self.views = spec.views
         lines = rows * spec.views
         actions = 0 if isinstance(spec.actions, Continuous) else spec.actions.n
@@ -62,7 +63,7 @@ class Sheet:
         self.idle[lines], self.mask[lines] = True, True
         self.status[row], self.discount[lines] = (OVER, 0.0) if terminated else (CUT, 1.0)
 
-    def allow(self, lines: Any, legal: Any) -> None:
+    def allow(self, lines: int | slice, legal: ArrayLike) -> None:
         """Set the legal actions of one line or all lines; all actions if the environment allows none."""
         allowed = np.asarray(legal, bool)
         self.mask[lines] = allowed | ~allowed.any(axis=-1, keepdims=True)
@@ -87,16 +88,16 @@ class Games(Protocol):
     def advance(self, actions: Array) -> None:
         """Step every row, after `Sheet.turn`; rows whose game has ended start a new one."""
 
-    def render(self, row: int) -> Any:
+    def render(self, row: int) -> object:
         """The result of the environment's own `render` for this row."""
 
     def close(self) -> None: ...
 
 
 class Form(Protocol):
-    """How actions are named; `ActionForm` for actions of a Gymnasium space."""
+    """Names actions; `ActionForm` implements it for actions of a Gymnasium space."""
 
-    def name(self, action: Any) -> str:
+    def name(self, action: Array | int) -> str:
         """The name of an action."""
 
 
@@ -108,7 +109,7 @@ class ForeignPool:
     compiled = None
 
     def __init__(
-        self, name: str, spec: Spec, form: Form, observation: np.dtype[Any], rows: int, seed: int | Sequence[int],
+        self, name: str, spec: Spec, form: Form, observation: DType, rows: int, seed: int | Sequence[int],
         start: Callable[[Sheet], Games],
     ) -> None:  # fmt: skip
         self.rows, self.spec, self.name, self.observation = check_rows(rows), spec, name, observation
@@ -148,14 +149,14 @@ class ForeignPool:
             self._games.open(chosen, seeds)
         return self.step
 
-    def advance(self, actions: Any) -> Step:
+    def advance(self, actions: ArrayLike) -> Step:
         """Play one action in every game; finished games restart and ignore their action."""
         checked = self.check(actions)
         self._sheet.turn()
         self._games.advance(checked)
         return self._sheet.copy()
 
-    def check(self, actions: Any) -> Array:
+    def check(self, actions: ArrayLike) -> Array:
         """The actions as int64 or float64; raises LudusError if one is illegal, and then no game has moved."""
         given, (low, high) = read_actions(self.name, self.spec, actions, len(self._lines)), self._limits
         packed = given.copy()
@@ -173,15 +174,15 @@ class ForeignPool:
         return random_actions(np.random.default_rng(seed), self.spec, self._sheet.mask)
 
     def measure(self, rows: Array) -> dict[str, Array]:
-        """Nothing is counted."""
+        """Foreign games have no measures of their own."""
         return {}
 
-    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
-        """What people call an action: the same in every row, and for every seat."""
+    def action_name(self, action: Array | int, row: int = 0, seat: int = -1) -> str:
+        """The name of an action; it is the same in every row and for every seat."""
         return self._form.name(action)
 
     def describe(self, row: int = 0, seat: int = -1) -> str:
-        """What the players of one game see: in the bridge's own words where it has a `text`, else field by field."""
+        """One game as text: from the bridge's own `text` if it has one, else the observations field by field."""
         if text := getattr(self._games, "text", None):
             return str(text(row))
         lines = range(row * self.spec.views, (row + 1) * self.spec.views)

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import ArrayLike
 
 from ludus.bridges import flatten
+from ludus.bridges.spaces import Space
 from ludus.dsl import i64, record, u8, within
-from ludus.types import Array, Continuous, Discrete, LudusError
+from ludus.dsl.records import Within
+from ludus.types import Array, Continuous, Discrete, DType, LudusError
 
-Space = spaces.Space[Any]
-Writer = Callable[[Any, Any], None]
+Writer = Callable[[int | slice, Any], None]
 """writes an observation into one row (an int), or a batch of observations into all rows (a slice)"""
 
 MASK = "action_mask"
-MOST_ACTIONS = 2**16
+MAX_ACTIONS = 2**16
 """maximum number of flat actions, to limit the size of masks and of a network's last layer"""
 
 
-def observation_record(space: Space, masked: bool) -> np.dtype[Any]:
+def observation_record(space: Space, masked: bool) -> DType:
     """The record of an observation space; with `masked`, the entry with the legal actions is left out."""
     fields = [(name, _field(leaf)) for name, leaf in _leaves(space, "", masked)]
     names = [name for name, _ in fields]
@@ -37,12 +39,12 @@ def observation_writer(space: Space, buffers: dict[str, Array], mask: Writer | N
     """A function that writes observations of this space into the buffers; look-ups are done in advance."""
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         return buffers[name or "observation"].__setitem__
-    parts: list[tuple[Any, Writer]] = []
+    parts: list[tuple[str | int, Writer]] = []
     for key, child, child_name in _children(space, name):
         legal = mask if not name and key == MASK else None
         parts.append((key, legal or observation_writer(child, buffers, None, child_name)))
 
-    def write(row: Any, observation: Any) -> None:
+    def write(row: int | slice, observation: Any) -> None:
         for key, write_part in parts:
             write_part(row, observation[key])
 
@@ -63,11 +65,11 @@ class ActionForm:
     """Conversion of actions: agents see `kind`; the other fields describe the environment's own form."""
 
     kind: Discrete | Continuous
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
     sizes: tuple[int, ...] = ()
     """sizes of the parts of a flattened action; empty if the action is one number or a row of floats"""
-    start: Any = 0
+    start: Array | int = 0
 
     def batch(self, actions: Array) -> Array:
         """[N, *shape] actions in the environment's own form."""
@@ -79,20 +81,20 @@ class ActionForm:
             return (parts + self.start).astype(self.dtype)
         return (actions + self.start).astype(self.dtype)
 
-    def split(self, actions: Array) -> list[Any]:
+    def split(self, actions: Array) -> Sequence[Array | int]:
         """N actions, each in the form of one environment: a Python int or an array."""
         if self.shape or self.sizes or isinstance(self.kind, Continuous):
             return list(self.batch(actions))
-        numbers: list[Any] = actions.tolist()
-        return [number + self.start for number in numbers] if self.start else numbers
+        numbers: list[int] = (actions + self.start if self.start else actions).tolist()
+        return numbers
 
-    def name(self, action: Any) -> str:
+    def name(self, action: Array | int) -> str:
         """`2`, or the parts of a flattened action, `1, 0, 2`."""
         if isinstance(self.kind, Continuous):
             return ", ".join(f"{number:g}" for number in np.ravel(action))
         return ", ".join(str(part) for part in np.ravel(self.batch(np.array([int(action)]))))
 
-    def mask(self, legal: Any) -> Array:
+    def mask(self, legal: ArrayLike) -> Array:
         """[A] legal actions, from a mask of that shape or from one mask for each part of a flattened action."""
         assert isinstance(self.kind, Discrete)
         if self.sizes and isinstance(legal, tuple | list) and len(legal) == len(self.sizes) > 1:
@@ -114,11 +116,11 @@ def action_form(space: Space) -> ActionForm:
     raise LudusError(f"actions of the space {space} are not supported; wrap it to Discrete, MultiDiscrete or Box")
 
 
-def _several_choices(space: spaces.MultiDiscrete[Any] | spaces.MultiBinary) -> ActionForm:
+def _several_choices(space: spaces.MultiDiscrete | spaces.MultiBinary) -> ActionForm:
     sizes, start = flatten.choices(space)
     count = flatten.combinations(sizes)
-    if count > MOST_ACTIONS:
-        raise LudusError(f"{space} has {count} combinations of actions, and at most {MOST_ACTIONS} are supported")
+    if count > MAX_ACTIONS:
+        raise LudusError(f"{space} has {count} combinations of actions, and at most {MAX_ACTIONS} are supported")
     return ActionForm(Discrete(count), np.dtype(space.dtype), sizes.shape, tuple(sizes.ravel().tolist()), start)
 
 
@@ -129,7 +131,7 @@ def _floats(space: spaces.Box) -> ActionForm:
     return ActionForm(Continuous(tuple(low.tolist()), tuple(high.tolist())), np.dtype(space.dtype), space.shape)
 
 
-def _children(space: spaces.Dict | spaces.Tuple[Any], name: str) -> list[tuple[Any, Space, str]]:
+def _children(space: spaces.Dict | spaces.Tuple[object], name: str) -> list[tuple[str | int, Space, str]]:
     """Key, space and field name of each part; parts of an unnamed tuple are `observation_0`, `observation_1`, …"""
     if isinstance(space, spaces.Dict):
         return [(key, child, f"{name}_{key}" if name else str(key)) for key, child in space.spaces.items()]
@@ -143,7 +145,7 @@ def _leaves(space: Space, name: str, masked: bool) -> list[tuple[str, Space]]:
     return [leaf for _, child, child_name in parts for leaf in _leaves(child, child_name, False)]
 
 
-def _field(space: Space) -> Any:
+def _field(space: Space) -> Within:
     if isinstance(space, spaces.Discrete):
         return within(int(space.start), int(space.start) + int(space.n) - 1, i64)
     if isinstance(space, spaces.MultiDiscrete):
@@ -158,6 +160,6 @@ def _field(space: Space) -> Any:
     raise LudusError(f"observations of the space {space} are not supported; wrap it to Box, Discrete, Dict or Tuple")
 
 
-def _shortest(bound: Array) -> Any:
+def _shortest(bound: Array) -> Array | float:
     """One number if all bounds are the same."""
     return bound.flat[0].item() if bound.size and (bound == bound.flat[0]).all() else bound

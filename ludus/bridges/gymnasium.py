@@ -1,4 +1,4 @@
-"""Our games as Gymnasium environments: `import ludus.bridges.gymnasium`, then `gymnasium.make("ludus/Car-v0")`.
+"""Ludus games as Gymnasium environments: `import ludus.bridges.gymnasium`, then `gymnasium.make("ludus/Car-v0")`.
 
 Parameters of a game are keywords: `make("ludus/Car-v0", track=7)`. In a game for several players an agent plays the
 other seats: `make("ludus/Connect4-v0", opponent="mcts(200)", seat=0)`. `make_vec` steps all games in one pool, with
@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus import games
 from ludus.pool import Pool
@@ -27,34 +28,35 @@ except ImportError as missing:
 
 from ludus.bridges.illegal_actions import ActionError, Illegal
 from ludus.bridges.rendering import FRAMES_PER_SECOND, check_render_mode, render, render_modes
-from ludus.bridges.seated_pool import Players, Seat, SeatedPool, SeatStep
-from ludus.bridges.spaces import Space, action_space, fit_batch, fit_row, observation_space
+from ludus.bridges.seated_pool import Seat, SeatedPool, SeatOptions, SeatStep
+from ludus.bridges.spaces import Action, Batch, Observation, Space, action_space, fit_batch, fit_row, observation_space
 
 __all__ = ["ActionError", "LudusEnv", "LudusVectorEnv", "register", "register_games"]
 
-Info = dict[str, Any]
-Observation = Literal["record", "integer"]
+Info = dict[str, object]
+ObservationKind = Literal["record", "integer"]
 """the fields of the game's record, or the whole position as one number, for games that define `position`"""
 
 
-class LudusEnv(gymnasium.Env[Any, Any]):
+# Gymnasium declares a Dict space as a space of spaces, so only `object` covers the observations of all spaces.
+class LudusEnv(gymnasium.Env[object, Action]):
     """One game; in a game for several players, one seat of it."""
 
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": FRAMES_PER_SECOND}  # noqa: RUF012
 
     def __init__(
         self, game: str, render_mode: str | None = None, opponent: str | None = None, seat: Seat = 0,
-        illegal: Illegal = "random", observation: Observation = "record", **parameters: object,
+        illegal: Illegal = "random", observation: ObservationKind = "record", **parameters: object,
     ) -> None:  # fmt: skip
         self.pool = open_pool(games.load(game, **parameters), 1, 1, render_mode)
-        self.games = SeatedPool(self.pool, Players(opponent, seat, illegal))
+        self.games = SeatedPool(self.pool, SeatOptions(opponent, seat, illegal))
         self.metadata = {**self.metadata, "render_modes": render_modes(self.pool.game)}
-        self.render_mode, self._seen = render_mode, observation
+        self.render_mode, self._observation_kind = render_mode, observation
         self.observation_space = space_of(self.pool, observation)
         self.action_space = action_space(self.pool.spec.actions)
         self._step: SeatStep | None = None
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Observation, Info]:
         """Start a new game; without a seed, the random stream of the last game continues."""
         super().reset(seed=seed)
         if seed is None and self._step is None:
@@ -62,7 +64,7 @@ class LudusEnv(gymnasium.Env[Any, Any]):
         self._step = self.games.reset(None if seed is None else [seed])
         return self._observation(self._step), mask_info(self.pool, self._step.mask[0])
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, Info]:
         """Play one action, and then the opponents' until it is this seat's turn again or the game has ended."""
         if self._step is None or self._step.terminated[0] or self._step.truncated[0]:
             raise gymnasium.error.ResetNeeded(f"no game of {self.pool.name} is running; call reset() before step()")
@@ -76,7 +78,7 @@ class LudusEnv(gymnasium.Env[Any, Any]):
         """[A] booleans, the legal actions, as used by `sb3_contrib.MaskablePPO`."""
         return masks_of(self.pool, self._step)[0]
 
-    def render(self) -> Any:
+    def render(self) -> Array | str | None:
         """The game as this seat sees it: pixels, text or None, by the render mode."""
         return render(self.pool, self.render_mode, 0, int(self.games.seat[0]))
 
@@ -84,11 +86,11 @@ class LudusEnv(gymnasium.Env[Any, Any]):
         """Release the pool."""
         self.pool.close()
 
-    def _observation(self, step: SeatStep) -> Any:
-        return fit_row(shown(self.pool, self._seen, step), self.observation_space)
+    def _observation(self, step: SeatStep) -> Observation:
+        return fit_row(fields_of(self.pool, self._observation_kind, step), self.observation_space)
 
 
-class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
+class LudusVectorEnv(gymnasium.vector.VectorEnv[Batch, ArrayLike, Array]):
     """`num_envs` games in one pool; with seed `seed`, row i plays like a LudusEnv with seed `seed + i`."""
 
     metadata = {  # noqa: RUF012
@@ -99,12 +101,12 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
 
     def __init__(
         self, game: str, num_envs: int = 1, render_mode: str | None = None, threads: int | None = None,
-        opponent: str | None = None, seat: Seat = 0, illegal: Illegal = "random", observation: Observation = "record",
-        **parameters: object,
+        opponent: str | None = None, seat: Seat = 0, illegal: Illegal = "random",
+        observation: ObservationKind = "record", **parameters: object,
     ) -> None:  # fmt: skip
         self.pool = open_pool(games.load(game, **parameters), num_envs, threads, render_mode)
-        self.games = SeatedPool(self.pool, Players(opponent, seat, illegal))
-        self.num_envs, self.render_mode, self._seen = num_envs, render_mode, observation
+        self.games = SeatedPool(self.pool, SeatOptions(opponent, seat, illegal))
+        self.num_envs, self.render_mode, self._observation_kind = num_envs, render_mode, observation
         self.metadata = {**self.metadata, "render_modes": render_modes(self.pool.game)}
         self.single_observation_space = space_of(self.pool, observation)
         self.single_action_space = action_space(self.pool.spec.actions)
@@ -112,14 +114,14 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._step: SeatStep | None = None
 
-    def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: int | Sequence[int] | None = None, options: Info | None = None) -> tuple[Batch, Info]:
         """Start new games in all rows, or in those marked by options["reset_mask"]; the first call resets all rows."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         rows = None if self._step is None else reset_mask(options, self.num_envs)
         self._step = self.games.reset(self._seeds(seed), rows)
         return self._observation(self._step), self._info(self._step.mask)
 
-    def step(self, actions: Any) -> tuple[Any, Array, Array, Array, Info]:
+    def step(self, actions: ArrayLike) -> tuple[Batch, Array, Array, Array, Info]:
         """Play one action in every row; a row whose game has ended starts a new one and ignores its action."""
         if self._step is None:
             raise gymnasium.error.ResetNeeded(f"no game of {self.pool.name} is running; call reset() before step()")
@@ -133,15 +135,15 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
         """[num_envs, A] booleans, the legal actions."""
         return masks_of(self.pool, self._step)
 
-    def render(self) -> tuple[Any, ...] | None:
+    def render(self) -> tuple[Array | str, ...] | None:
         """Every row, rendered in the render mode."""
         if self.render_mode is None:
             return None
-        return tuple(
-            render(self.pool, self.render_mode, row, seat) for row, seat in enumerate(self.games.seat.tolist())
-        )
+        seats = enumerate(self.games.seat.tolist())
+        frames = (render(self.pool, self.render_mode, row, seat) for row, seat in seats)
+        return tuple(frame for frame in frames if frame is not None)
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Release the pool's threads."""
         self.pool.close()
 
@@ -151,8 +153,8 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
             seed = draw_seed(self.np_random)
         return range(int(seed), int(seed) + self.num_envs) if isinstance(seed, int | np.integer) else seed
 
-    def _observation(self, step: SeatStep) -> Any:
-        return fit_batch(shown(self.pool, self._seen, step), self.single_observation_space)
+    def _observation(self, step: SeatStep) -> Batch:
+        return fit_batch(fields_of(self.pool, self._observation_kind, step), self.single_observation_space)
 
     def _info(self, mask: Array) -> Info:
         """The info dict with an additional boolean array for each entry, as Gymnasium requires."""
@@ -166,10 +168,10 @@ def open_pool(game: games.Game, rows: int, threads: int | None, render_mode: str
     return Pool(game, rows, threads=threads)
 
 
-def space_of(pool: Pool, kind: Observation) -> Space:
+def space_of(pool: Pool, kind: ObservationKind) -> Space:
     """The space of one observation."""
-    if kind not in get_args(Observation):
-        raise LudusError(f'observation="{kind}" is unknown; it is {" or ".join(get_args(Observation))}')
+    if kind not in get_args(ObservationKind):
+        raise LudusError(f'observation="{kind}" is unknown; it is {" or ".join(get_args(ObservationKind))}')
     if kind == "record":
         return observation_space(pool.observation)
     if not hasattr(pool.game.rules, "position"):
@@ -177,7 +179,7 @@ def space_of(pool: Pool, kind: Observation) -> Space:
     return gymnasium.spaces.Discrete(pool.game.rules.POSITIONS)
 
 
-def shown(pool: Pool, kind: Observation, step: SeatStep) -> dict[str, Array]:
+def fields_of(pool: Pool, kind: ObservationKind, step: SeatStep) -> dict[str, Array]:
     """[N, ...] arrays by field: the game's record, or the number of the position."""
     return step.observation if kind == "record" else {"position": pool.game.rules.position(pool.states)}
 

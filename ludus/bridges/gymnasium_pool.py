@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.types import Array, LudusError, Spec
 
@@ -27,13 +28,15 @@ Env = gymnasium.Env[Any, Any]
 VectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
 MAKE_ONLY = {"max_episode_steps": -1}
 """arguments of gymnasium.make that an environment's own vector version would misinterpret"""
+Arguments = dict[str, object]
+Made = TypeVar("Made")
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
     """A pool of `FrozenLake-v1(map_name=8x8)`; the argument `compiled=false` forces Gymnasium's own stepping."""
     check_rows(rows)
     identity, settings = parse_name("gymnasium", name)
-    arguments = {key: read_value(text) for key, text in settings.items()}
+    arguments: Arguments = {key: read_value(text) for key, text in settings.items()}
     compiled = arguments.pop("compiled", True)
     if not isinstance(compiled, bool):
         raise LudusError(f"compiled={settings['compiled']} in {name} must be true or false")
@@ -93,7 +96,7 @@ class SingleGames:
                 self._read_mask(row, info)
         sheet.reward[:, 0] = rewards
 
-    def render(self, row: int) -> Any:
+    def render(self, row: int) -> object:
         return self._envs[row].render()
 
     def close(self) -> None:
@@ -106,7 +109,7 @@ class SingleGames:
         self._write(row, observation)
         self._read_mask(row, info)
 
-    def _read_mask(self, row: int, info: dict[str, Any]) -> None:
+    def _read_mask(self, row: int, info: Mapping[str, ArrayLike]) -> None:
         if MASK in info and self._sheet.mask.shape[1]:
             self._sheet.allow(row, self._form.mask(info[MASK]))
             self._info_masks = True
@@ -129,17 +132,17 @@ def _vector_pool(name: str, env: VectorEnv, seed: int | Sequence[int]) -> Foreig
     return ForeignPool(name, spec, form, record, env.num_envs, seed, lambda sheet: VectorGames(env, form, spec, sheet))
 
 
-def _make(identity: str, arguments: dict[str, Any]) -> Env:
+def _make(identity: str, arguments: Arguments) -> Env:
     # The env checker inspects only the first step but costs a call in every step; the pool checks actions itself.
     return _call_make(gymnasium.make, identity, {"disable_env_checker": True} | arguments)
 
 
-def _make_vector(identity: str, rows: int, arguments: dict[str, Any]) -> VectorEnv:
+def _make_vector(identity: str, rows: int, arguments: Arguments) -> VectorEnv:
     mode = {"num_envs": rows, "vectorization_mode": "vector_entry_point"}
     return _call_make(gymnasium.make_vec, identity, mode | arguments)
 
 
-def _call_make(make: Callable[..., Any], identity: str, arguments: dict[str, Any]) -> Any:
+def _call_make(make: Callable[..., Made], identity: str, arguments: Arguments) -> Made:
     """Call `make`; exceptions are caused by the name or its arguments, so they become LudusError."""
     try:
         with warnings.catch_warnings():
@@ -153,7 +156,7 @@ def _call_make(make: Callable[..., Any], identity: str, arguments: dict[str, Any
         ) from error
 
 
-def _has_vector_form(env: Env, arguments: dict[str, Any]) -> bool:
+def _has_vector_form(env: Env, arguments: Arguments) -> bool:
     spec = env.spec
     misread = any(arguments.get(key) == value for key, value in MAKE_ONLY.items()) or "disable_env_checker" in arguments
     return bool(spec and spec.vector_entry_point and not spec.additional_wrappers and not misread)

@@ -7,7 +7,7 @@ import importlib.util
 import pathlib
 import sys
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, TypeGuard
 
 import gymnasium
 import numpy as np
@@ -21,7 +21,21 @@ HARMLESS = (wrappers.TimeLimit, wrappers.OrderEnforcing, wrappers.PassiveEnvChec
 """wrappers that do not change the dynamics"""
 LARGEST_TABLE = 120_000
 """maximum number of entries; Numba does not cache compiled code with tables of more than a megabyte"""
-Env = gymnasium.Env[Any, Any]
+Env = gymnasium.Env[object, int]
+
+
+class TabularEnv(Protocol):
+    """The attributes of an environment that publishes its dynamics."""
+
+    observation_space: spaces.Discrete
+    action_space: spaces.Discrete
+    P: dict[int, dict[int, list[tuple[float, int, float, bool]]]]
+    """by state and action, the outcomes: probability, next state, reward, terminated"""
+    initial_state_distrib: Array
+    s: int
+
+    def action_mask(self, state: int) -> Array: ...
+    def step(self, action: int) -> tuple[int, float, bool, bool, object]: ...
 
 
 class Tables(NamedTuple):
@@ -54,7 +68,7 @@ def published_tables(env: Env) -> Tables | None:
         return None
     try:
         tables = _read_tables(env, inner)
-        return tables if tables is not None and _holds(inner, tables) else None
+        return tables if tables is not None and _env_agrees(inner, tables) else None
     except Exception:  # `P` has another format, or the environment's state cannot be set to check it
         return None
 
@@ -85,17 +99,18 @@ def _only_harmless(env: Env) -> bool:
     return True
 
 
-def _publishes(inner: Any) -> bool:
+def _publishes(inner: Env) -> TypeGuard[TabularEnv]:
     states, actions = inner.observation_space, inner.action_space
     if not (isinstance(states, spaces.Discrete) and isinstance(actions, spaces.Discrete)):
         return False
-    if states.start or actions.start or not isinstance(getattr(inner, "P", None), dict):
+    dynamics = getattr(inner, "P", None)
+    if states.start or actions.start or not isinstance(dynamics, dict):
         return False
-    complete = all(set(inner.P.get(state, ())) == set(range(int(actions.n))) for state in range(int(states.n)))
+    complete = all(set(dynamics.get(state, ())) == set(range(int(actions.n))) for state in range(int(states.n)))
     return complete and np.shape(getattr(inner, "initial_state_distrib", ())) == (states.n,)
 
 
-def _read_tables(env: Env, inner: Any) -> Tables | None:
+def _read_tables(env: Env, inner: TabularEnv) -> Tables | None:
     states, actions = int(inner.observation_space.n), int(inner.action_space.n)
     # Outcomes with probability 0 are left out, so that rounding cannot select one of them.
     outcomes = [[[o for o in inner.P[s][a] if o[0] > 0] for a in range(actions)] for s in range(states)]
@@ -121,7 +136,7 @@ def _read_tables(env: Env, inner: Any) -> Tables | None:
     return Tables(sizes, following, cumulative, reward, ends, starts, chances, _legal(env, inner))
 
 
-def _legal(env: Env, inner: Any) -> Array:
+def _legal(env: Env, inner: TabularEnv) -> Array:
     """[states, actions] from the environment's own `action_mask(state)`, if it has one."""
     states, actions = int(inner.observation_space.n), int(inner.action_space.n)
     _, info = env.reset(seed=0)
@@ -131,13 +146,13 @@ def _legal(env: Env, inner: Any) -> Array:
     return (legal | ~legal.any(axis=1, keepdims=True)).astype(np.uint8)
 
 
-def _holds(inner: Any, tables: Tables) -> bool:
+def _env_agrees(inner: TabularEnv, tables: Tables) -> bool:
     """Whether the environment agrees with its tables: every action is tried once in every state."""
     states, actions, _, _ = tables.SIZES
-    return all(_agrees(inner, tables, state, action) for state in range(states) for action in range(actions))
+    return all(_transition_agrees(inner, tables, state, action) for state in range(states) for action in range(actions))
 
 
-def _agrees(inner: Any, tables: Tables, state: int, action: int) -> bool:
+def _transition_agrees(inner: TabularEnv, tables: Tables, state: int, action: int) -> bool:
     inner.s = state
     following, reward, terminated, truncated, _ = inner.step(action)
     seen = (tables.NEXT[state, action] == following) & (tables.REWARD[state, action] == reward)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from numpy.typing import ArrayLike
 
 from ludus.bridges.foreign import Sheet
 from ludus.bridges.foreign_spaces import MASK, ActionForm, carries_mask, observation_writer
@@ -18,6 +19,8 @@ from ludus.pool.actions import random_actions
 from ludus.types import Array, LudusError, Spec
 
 ALL = slice(None)
+Env = VectorEnv[object, Array, Array]
+Infos = dict[str, Any]
 
 
 class VectorGames:
@@ -27,7 +30,7 @@ class VectorGames:
     new games except the first starts after one random legal action.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], form: ActionForm, spec: Spec, sheet: Sheet) -> None:
+    def __init__(self, env: Env, form: ActionForm, spec: Spec, sheet: Sheet) -> None:
         self._env, self._form, self._spec, self._sheet = env, form, spec, sheet
         self._mode = autoreset_mode(env)
         self._known = isinstance(env.unwrapped, SyncVectorEnv | AsyncVectorEnv)
@@ -69,7 +72,7 @@ class VectorGames:
         self._begin(ended)
         self._finish(~ended & terminated, ~ended & truncated, infos)
 
-    def render(self, row: int) -> Any:
+    def render(self, row: int) -> object:
         pictures: Any = self._env.render()
         return pictures[row]
 
@@ -77,19 +80,20 @@ class VectorGames:
         self._env.close()
 
     def _seed(self, seeds: list[int] | None) -> Any:
+        """The seed for `reset`; Gymnasium declares one number, but its own environments also accept one per row."""
         return seeds[0] if seeds and self.one_seed else seeds
 
     def _begin(self, rows: Array) -> None:
         for row in np.flatnonzero(rows).tolist():
             self._sheet.begin(row)
 
-    def _finish(self, terminated: Array, truncated: Array, infos: Any) -> None:
+    def _finish(self, terminated: Array, truncated: Array, infos: Infos) -> None:
         for row in np.flatnonzero(terminated | truncated).tolist():
             if self._mode is AutoresetMode.SAME_STEP:
                 self._write_last(row, _final_observation(infos, row))
             self._sheet.finish(row, bool(terminated[row]))
 
-    def _reset_some(self, chosen: Array, seeds: list[int] | None) -> tuple[Any, Any]:
+    def _reset_some(self, chosen: Array, seeds: list[int] | None) -> tuple[object, Infos]:
         """Start new games only in these rows, which not every vector environment supports."""
         if not self._resets_rows:
             raise LudusError(f"{self._env} cannot start new games in some rows only; reset all rows")
@@ -103,7 +107,7 @@ class VectorGames:
             self._check_untouched(result[0], ~chosen)
         return result
 
-    def _check_untouched(self, observations: Any, others: Array) -> None:
+    def _check_untouched(self, observations: object, others: Array) -> None:
         """Detect an environment that ignores `reset_mask` and resets every row."""
         before = {name: field.copy() for name, field in self._sheet.observation.items()}
         self._write_last(ALL, observations)
@@ -112,7 +116,7 @@ class VectorGames:
                 raise LudusError(f'{self._env} reset rows that options={{"reset_mask": …}} did not mark')
             field[:] = before[name]
 
-    def _show(self, observations: Any, infos: Any, rows: Array) -> None:
+    def _show(self, observations: object, infos: Infos, rows: Array) -> None:
         """Write these rows of a batch of observations, and their masks."""
         fields = [*self._sheet.observation.values(), self._sheet.mask, self._legal]
         others = ~rows
@@ -122,22 +126,22 @@ class VectorGames:
         for field, values in zip(fields, kept, strict=True):
             field[others] = values
 
-    def _take_masks(self, rows: Any, legal: Any) -> None:
+    def _take_masks(self, rows: int | slice, legal: ArrayLike) -> None:
         self._sheet.allow(rows, legal)
         self._legal[rows] = self._sheet.mask[rows]
 
-    def _take_info_masks(self, infos: dict[str, Any], rows: Array) -> None:
+    def _take_info_masks(self, infos: Infos, rows: Array) -> None:
         """Masks from `infos`; once any mask was given, rows without one may use every action."""
         if not self._legal.shape[1] or (MASK not in infos and not self._info_masks):
             return
         self._info_masks = True
-        told = rows & infos.get(f"_{MASK}", MASK in infos)
+        given = rows & infos.get(f"_{MASK}", MASK in infos)
         self._sheet.mask[rows], self._legal[rows] = True, True
-        for row in np.flatnonzero(told).tolist():
+        for row in np.flatnonzero(given).tolist():
             self._take_masks(row, self._form.mask(infos[MASK][row]))
 
 
-def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
+def autoreset_mode(env: Env) -> AutoresetMode:
     """The autoreset mode of the environment; raises LudusError if it declares none."""
     mode = env.metadata.get("autoreset_mode")
     if not isinstance(mode, AutoresetMode):
@@ -145,18 +149,18 @@ def autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
     return mode
 
 
-def _ignore(rows: Any, legal: Any) -> None:
+def _ignore(rows: int | slice, legal: object) -> None:
     """Ignore the mask of a last observation, since no action follows."""
 
 
-def _final_observation(infos: Any, row: int) -> Any:
+def _final_observation(infos: Infos, row: int) -> object:
     """The last observation of a row's game from `infos["final_obs"]`: one object per row, or a nested batch."""
     if not isinstance(infos, dict) or "final_obs" not in infos:
         raise LudusError('a SAME_STEP vector environment must return the last observation in infos["final_obs"]')
     return _row_of(infos["final_obs"], row)
 
 
-def _row_of(batch: Any, row: int) -> Any:
+def _row_of(batch: Any, row: int) -> object:
     if isinstance(batch, dict):
         return {key: _row_of(part, row) for key, part in batch.items()}
     if isinstance(batch, tuple):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ludus.games import Game
 from ludus.pool import Pool
 from ludus.rendering import images
-from ludus.types import LudusError
+from ludus.types import Array, LudusError
 
 FRAMES_PER_SECOND = 30
 
@@ -25,7 +23,7 @@ def check_render_mode(game: Game, mode: str | None) -> None:
         raise LudusError(f'{game.name} has no render mode "{mode}"; it has: {", ".join(modes) or "none"}')
 
 
-def render(pool: Pool, mode: str | None, row: int = 0, seat: int = -1) -> Any:
+def render(pool: Pool, mode: str | None, row: int = 0, seat: int = -1) -> Array | str | None:
     """One game, as a seat sees it, as [H, W, 3] bytes ("rgb_array") or as text ("ansi"); None without a mode."""
     if mode == "ansi":
         return pool.describe(row, seat)

@@ -21,8 +21,8 @@ from ludus.types import Array, LudusError, Step
 Seat = int | Literal["random"]
 
 
-class Players(NamedTuple):
-    """The players, and the effect of an illegal action."""
+class SeatOptions(NamedTuple):
+    """The seat of the player, the opponent in the other seats, and the effect of an illegal action."""
 
     opponent: str | None = None
     """name of the agent in the other seats, as in `ludus battle`; None is "random" """
@@ -55,20 +55,20 @@ class SeatedPool:
     before the player's first turn, its first step reports the end, whatever the action.
     """
 
-    def __init__(self, pool: Pool, players: Players) -> None:
+    def __init__(self, pool: Pool, options: SeatOptions) -> None:
         seats = pool.spec.seats
-        if players.seat != "random" and players.seat not in range(seats):
+        if options.seat != "random" and options.seat not in range(seats):
             raise LudusError(
-                f'{pool.name} has the seats 0 to {seats - 1} and "random"; there is no seat {players.seat!r}'
+                f'{pool.name} has the seats 0 to {seats - 1} and "random"; there is no seat {options.seat!r}'
             )
-        self.pool, self.players = pool, players
+        self.pool, self.options = pool, options
         self.seat = np.zeros(pool.rows, np.int64)
         """[N] seat of the player in each game"""
-        self._referee, self._keys = Referee(pool, players.illegal), RowKeys(pool.rows)
-        self._opponent = _opponent_of(pool, players.opponent)
-        self._gained = np.zeros(pool.rows)
+        self._referee, self._keys = Referee(pool, options.illegal), RowKeys(pool.rows)
+        self._opponent = _opponent_of(pool, options.opponent)
+        self._pending_reward = np.zeros(pool.rows)
         """[N] rewards not yet returned to the player"""
-        self._told = np.zeros(pool.rows, bool)
+        self._end_reported = np.zeros(pool.rows, bool)
         """[N] whether the end of the game was returned, so that the next step starts a new one"""
         self._none = np.zeros(pool.rows, bool)
         self._first = np.arange(pool.rows) * pool.spec.views
@@ -84,7 +84,7 @@ class SeatedPool:
         self.pool.reset(seeds, chosen)
         if seeds is not None:
             self._keys.seed(random.seeded(seeds), chosen)
-        self._gained[chosen], self._told[chosen] = 0.0, False
+        self._pending_reward[chosen], self._end_reported[chosen] = 0.0, False
         self._open(chosen)
         self._reply()
         observation, mask = self._observed()
@@ -97,10 +97,10 @@ class SeatedPool:
             packed = self.pool.pack(given)
             if self.pool.first_illegal(packed) < 0:
                 return self._alone(self.pool.advance_checked(packed))
-        verdict, opening = self._referee.judge(given, self.lines, self._keys), self._told
+        verdict, opening = self._referee.judge(given, self.lines, self._keys), self._end_reported
         ended = self._referee.ends(verdict)
         if ended:
-            self._gained[verdict.illegal] += PENALTY
+            self._pending_reward[verdict.illegal] += PENALTY
         # Only games that an illegal action has ended, or an opponent before the player's first turn, stay as they are.
         moving = (self.pool.status == PLAYING) | opening if ended or self._opponent is not None else None
         self._move(self._joint(verdict.actions), moving)
@@ -108,29 +108,29 @@ class SeatedPool:
         if opened:
             self._open(opening)
         self._reply()
-        status, reward = self.pool.status, self._gained
-        self._gained = np.zeros(self.pool.rows)
+        status, reward = self.pool.status, self._pending_reward
+        self._pending_reward = np.zeros(self.pool.rows)
         if opened:
-            status[opening], self._gained[opening], reward[opening] = PLAYING, reward[opening], 0.0
-        self._told = status != PLAYING
+            status[opening], self._pending_reward[opening], reward[opening] = PLAYING, reward[opening], 0.0
+        self._end_reported = status != PLAYING
         observation, mask = self._observed()
         return SeatStep(observation, mask, reward, status == OVER, status == CUT, verdict.illegal, verdict.info)
 
     def _alone(self, step: Step) -> SeatStep:
         """The step of a game with one seat after legal actions, directly from the pool."""
         status, reward = self.pool.status, step.reward[:, 0].astype(np.float64)
-        self._told = status != PLAYING
+        self._end_reported = status != PLAYING
         return SeatStep(step.observation, step.mask, reward, status == OVER, status == CUT, self._none, {})
 
     def _open(self, rows: Array) -> None:
-        """Note that new games have opened in these rows."""
+        """Reset the opponent's memory and choose the player's seat in rows where a new game has started."""
         if self._opponent is not None:
             self._opponent.notice(self.pool.step)
-        if self.players.seat == "random":
+        if self.options.seat == "random":
             seats = random.uniforms(self._keys.draw(rows), 1)[:, 0] * self.pool.spec.seats
             self.seat[rows] = seats[rows].astype(np.int64)
         else:
-            self.seat[rows] = self.players.seat
+            self.seat[rows] = self.options.seat
 
     def _joint(self, given: Array) -> Array:
         """The actions of all rows of the step; in simultaneous games including those of the opponents."""
@@ -164,7 +164,7 @@ class SeatedPool:
             rows = None
         reward = self.pool.advance(actions, rows).reward
         reward = reward[:, 0] if self._opponent is None else reward[self._first, self.seat]
-        self._gained += reward if rows is None else np.where(rows, reward, 0.0)
+        self._pending_reward += reward if rows is None else np.where(rows, reward, 0.0)
 
     def _observed(self) -> tuple[dict[str, Array], Array]:
         """The player's observation and mask; after the end of a game all actions are legal."""
@@ -176,8 +176,8 @@ class SeatedPool:
             for row in np.flatnonzero(step.seat[lines] != self.seat).tolist():
                 for name, value in self.pool.look(row, int(self.seat[row])).items():
                     observation[name][row] = value
-        if self.players.illegal == "end":
-            mask = mask | self._told[:, None]
+        if self.options.illegal == "end":
+            mask = mask | self._end_reported[:, None]
         return observation, mask
 
 

@@ -61,7 +61,15 @@ def facts(report: Any) -> dict[str, str]:
     shown = {"steps": f"{report.steps:,} of {report.run.steps:,}", "speed": f"{short(report.rate)} steps/s"}
     if report.score is not None:
         shown["score"] = f"{report.score.estimate:.4g} ({report.score.low:.4g} to {report.score.high:.4g})"
-    for name in ("return", "return/seat0", "length", "positions", "exploration", "exploration_noise", "learning_rate"):
+    for name in (
+        "episode_return",
+        "episode_return/seat0",
+        "episode_length",
+        "positions",
+        "exploration",
+        "exploration_noise",
+        "learning_rate",
+    ):
         if name in report.metrics:
             shown[name.replace("_", " ")] = f"{report.metrics[name]:.4g}"
     return shown | {"time left": f"{left:.0f} s" if left > 0 else "none"}

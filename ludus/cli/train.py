@@ -73,12 +73,15 @@ def run_of(arguments: list[str], variant: str = "") -> Any:
         if {"-h", "--help"} & set(arguments):
             tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
         raise LudusError("no game given, expected for example: ludus train tictactoe; ludus games lists the games")
+    from ludus import runtimes
     from ludus.training import config
 
     steps = value_of("--steps", ordered) or ""
     preset = config.resolve(
         ordered[0], value_of("--algorithm", ordered), variant, int(steps) if steps.isdigit() else None
     )
+    if (runtime := value_of("--runtime", ordered)) is not None:
+        runtimes.load(runtime)  # an unknown runtime is reported like other errors, not in the box that tyro draws
     return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=ordered, default=preset)
 
 

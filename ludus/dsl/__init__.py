@@ -9,9 +9,10 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.dsl.cache import caching_in, inside_folder, loops_folder, plain_python
 from ludus.dsl.compiler import Rule, whole
@@ -28,10 +29,10 @@ __all__ = [
 PLAYING, OVER, CUT = 0, 1, 2
 """Status of a game: running, terminated, or truncated by its horizon (the last state still has a value)."""
 
-HEAD: dict[str, Any] = {"key": u64, "seat": i8, "status": i8}
+HEAD: dict[str, object] = {"key": u64, "seat": i8, "status": i8}
 """The first fields of every state: its random key, the seat to act, and PLAYING, OVER or CUT."""
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def rule(function: Function) -> Function:
@@ -55,7 +56,7 @@ def kernel(function: Function) -> Function:
         return _compiled(function, whole)
 
 
-def _compiled(function: Function, compiler: Callable[[Function], Any]) -> Function:
+def _compiled(function: Function, compiler: Callable[[Function], object]) -> Function:
     return cast(Function, _like_compiled(function) if plain_python() else compiler(function))
 
 
@@ -63,7 +64,7 @@ def _like_compiled(function: Function) -> Function:
     """Make plain Python behave like compiled code: overflow and division by zero give no warning."""
 
     @functools.wraps(function)
-    def plain(*arguments: Any) -> Any:
+    def plain(*arguments: object) -> object:
         with np.errstate(all="ignore"):
             return function(*arguments)
 
@@ -74,7 +75,7 @@ class Parameter(NamedTuple):
     """A setting in the name of a game, as in `car(track=7)`; stored in the field of the state with the same name."""
 
     default: str
-    parse: Callable[[str], Any]
+    parse: Callable[[str], ArrayLike]
     """converts the text to the value of the field, or raises LudusError"""
     meaning: str
     options: tuple[str, ...] = ()

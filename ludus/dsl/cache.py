@@ -25,7 +25,7 @@ def cache_root() -> pathlib.Path:
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
 
 
-def compiler() -> tuple[Any, ...]:
+def compiler() -> tuple[object, ...]:
     """Compiler settings that belong in a cache key; Numba's own cache ignores the setting of bounds checks."""
     return numba.__version__, _config.BOUNDSCHECK, _config.OPT
 

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.templates import Signature
 
 from ludus.dsl import cache, errors
 from ludus.types import LudusError
 
 _local = threading.local()
-FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+FLAGS: dict[str, object] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 class Part(JITCodeLibrary):
@@ -45,7 +46,7 @@ class Translation(NativeLowering):
 
     _name = "ludus_translation"
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         state.flags.no_compile = state.flags.no_cpython_wrapper = True
@@ -59,7 +60,7 @@ class Translation(NativeLowering):
 class PartCompiler(CompilerBase):
     """Numba's own pipeline up to LLVM IR."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes = [(Translation, why) if step is NativeLowering else (step, why) for step, why in pipeline.passes]
         pipeline.passes = passes
@@ -70,19 +71,19 @@ class PartCompiler(CompilerBase):
 class Rule(CPUDispatcher):
     """A compiled function that loops call; when Python calls it, it is compiled as a complete function."""
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+    def __init__(self, function: Callable[..., object], **options: object) -> None:
         options = {"nopython": True, "boundscheck": None, **FLAGS, **options}
         super().__init__(function, targetoptions=options, pipeline_class=PartCompiler)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> object:
         return self.alone(*arguments)
 
     @functools.cached_property
-    def alone(self) -> Any:
+    def alone(self) -> Callable[..., object]:
         """The same function, for Python to call."""
         return whole(self.py_func, kept=False)
 
-    def compile(self, signature: Any) -> Any:
+    def compile(self, signature: str | tuple[types.Type, ...] | Signature) -> Callable[..., object]:
         try:
             return super().compile(signature)
         except Exception as error:
@@ -97,7 +98,7 @@ class Rule(CPUDispatcher):
         self.overloads[tuple(compiled.signature.args)] = compiled
 
 
-def whole(function: Callable[..., Any], kept: bool = True) -> Any:
+def whole(function: Callable[..., object], kept: bool = True) -> Callable[..., object]:
     """A complete compiled function, callable from Python and from other compiled functions."""
     jit: Any = njit
     dispatcher = jit(cache=kept, **FLAGS)(function)
@@ -109,10 +110,10 @@ def whole(function: Callable[..., Any], kept: bool = True) -> Any:
     return dispatcher
 
 
-def explaining(compile: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[[Any], Any]:
+def explaining(compile: Callable[[object], object], function: Callable[..., object]) -> Callable[[object], object]:
     """Wrap `compile` so that an error in a rule is raised as a LudusError that names the line."""
 
-    def compile_or_explain(signature: Any) -> Any:
+    def compile_or_explain(signature: object) -> object:
         _refused().clear()
         try:
             return compile(signature)
@@ -133,11 +134,11 @@ def _refused() -> list[errors.Failure]:
     return failures
 
 
-def one_at_a_time(compile: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[[Any], Any]:
+def one_at_a_time(compile: Callable[[object], object], function: Callable[..., object]) -> Callable[[object], object]:
     """Wrap `compile` so that only one process compiles a function; the others wait and load it from the cache."""
     lock = cache.folder_now() / f"{function.__module__}.{function.__qualname__}.lock"
 
-    def compile_alone(signature: Any) -> Any:
+    def compile_alone(signature: object) -> object:
         # Take Numba's lock first: taking the two locks in different orders could deadlock.
         with global_compiler_lock, cache.held(lock):
             return compile(signature)
@@ -145,7 +146,9 @@ def one_at_a_time(compile: Callable[[Any], Any], function: Callable[..., Any]) -
     return compile_alone
 
 
-def wide(args: Any, kws: Any) -> tuple[Any, Any]:
+def wide(
+    args: Sequence[types.Type], kws: Mapping[str, types.Type]
+) -> tuple[tuple[types.Type, ...], dict[str, types.Type]]:
     """The types of arguments, with all integers below 64 bits widened to int64.
 
     Otherwise a rule would be compiled again for each width of integer field and for each constant it is called with.
@@ -153,7 +156,7 @@ def wide(args: Any, kws: Any) -> tuple[Any, Any]:
     return tuple(map(_wide, args)), {name: _wide(given) for name, given in kws.items()}
 
 
-def _wide(given: Any) -> Any:
+def _wide(given: types.Type) -> types.Type:
     given = types.unliteral(given)
     narrow = isinstance(given, types.Integer) and given.bitwidth < 64  # type: ignore[attr-defined]
     return types.int64 if narrow else given

@@ -18,7 +18,7 @@ import re
 import textwrap
 import traceback
 from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def line_of(file: str, name: str) -> Place:
 class Failure(NamedTuple):
     """A rule that failed to compile."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     error: BaseException
 
 
@@ -135,7 +135,7 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else ""
 
 
-def _place(error: Any, function: Callable[..., Any], name: str) -> Place:
+def _place(error: BaseException, function: Callable[..., object], name: str) -> Place:
     """The line of the error: from the compiler, else where the rule uses the unknown name, else its first line."""
     location = getattr(error, "loc", None)
     if location is not None and os.path.isfile(location.filename) and location.line:
@@ -161,7 +161,7 @@ def _unknown_name(error: BaseException) -> str:
     return found[1] if found else ""
 
 
-def _unknown(function: Callable[..., Any], name: str, error: BaseException) -> str:
+def _unknown(function: Callable[..., object], name: str, error: BaseException) -> str:
     """A message that names the unknown name and suggests a similar one."""
     names = function.__globals__
     if isinstance(error, KeyError):
@@ -220,7 +220,7 @@ def _global(found: re.Match[str]) -> str:
     return f"{name} is a {kind}, which rules cannot read; use a number, a tuple or a NumPy array"
 
 
-REASONS: tuple[tuple[str, Any], ...] = (
+REASONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"Exception matching is limited|exception_match", "a rule cannot catch specific exceptions; test with if"),
     (r"'with \(context manager\)", "a rule cannot use with; it reads and writes only its arguments"),
     (r"No implementation of function Function\(<[^>]*?(\w+)>\)[^>]*>>> \w+\(([^\n]*)\)\n", _no_implementation),

@@ -6,7 +6,9 @@ None of them changes the rules, the observation or the fingerprint of a game.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 HORIZONTAL, VERTICAL = "horizontal", "vertical"
 
@@ -29,7 +31,7 @@ class Instrument(NamedTuple):
     """A number shown during play; `INSTRUMENTS` lists them."""
 
     name: str
-    read: str | Callable[[Any], float]
+    read: str | Callable[[np.void], float]
     """a field of the state, or a function of the state's record"""
     low: float = 0.0
     high: float = 1.0
@@ -42,5 +44,5 @@ class Ghost(NamedTuple):
 
     part: str
     """name of the replayed part, such as "lap" """
-    completed: str | Callable[[Any], int]
+    completed: str | Callable[[np.void], int]
     """number of completed parts: a field of the state, or a function of its record"""

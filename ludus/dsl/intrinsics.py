@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils as _cgutils
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from ludus.dsl.rows import compiling
+from ludus.types import Array
 
+Arrays = TypeVar("Arrays")
 _instructions: Callable[[Any], Any] = intrinsic
 cgutils: Any = _cgutils
 _WRITE, _KEEP, _DATA = 1, 3, 1
 
 
+class Context(Protocol):
+    """The part of Numba's target context that is used here."""
+
+    def make_array(self, kind: types.Type) -> Callable[..., ir.Value]: ...
+    def get_dummy_value(self) -> ir.Value: ...
+
+
+Generate = Callable[[Context, ir.IRBuilder, Signature, Sequence[ir.Value]], ir.Value]
+"""emits the LLVM IR of a call"""
+
+
 @_instructions
-def _borrowed(typing: Any, arrays: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _borrowed(typing: object, arrays: types.NamedTuple) -> tuple[Signature, Generate]:
+    def generate(
+        context: Context, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         whole = arguments[0]
         for place, kind in enumerate(arrays):
             array = context.make_array(kind)(context, builder, builder.extract_value(whole, place))
@@ -32,8 +48,10 @@ def _borrowed(typing: Any, arrays: Any) -> Any:
 
 
 @_instructions
-def _prefetch(typing: Any, rows: Any, place: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _prefetch(typing: object, rows: types.Array, place: types.Integer) -> tuple[Signature, Generate]:
+    def generate(
+        context: Context, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         pointer = cgutils.get_item_pointer(context, builder, signature.args[0], array, [arguments[1]])
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -46,19 +64,19 @@ def _prefetch(typing: Any, rows: Any, place: Any) -> Any:
     return types.void(rows, types.int64), generate
 
 
-def _same(arrays: Any) -> Any:
+def _same(arrays: Arrays) -> Arrays:
     return arrays
 
 
-def _nothing(rows: Any, place: int) -> None:
+def _nothing(rows: Array, place: int) -> None:
     pass
 
 
-borrowed: Callable[[Any], Any] = _borrowed if compiling() else _same
+borrowed: Callable[[Arrays], Arrays] = _borrowed if compiling() else _same
 """A NamedTuple of arrays without reference counting; valid only while the caller keeps the arrays alive.
 
 Numba updates a reference count whenever an array is passed to a function or taken out of a tuple; these atomic updates
 made the tabular loop five times slower. Borrowed arrays are free to pass on; they must not be returned or stored.
 """
-prefetch: Callable[[Any, int], None] = _prefetch if compiling() else _nothing
+prefetch: Callable[[Array, int], None] = _prefetch if compiling() else _nothing
 """Prefetch rows[place] into the processor's cache."""

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ def _check_spec(rules: ModuleType) -> None:
         raise _wrong(rules, "SPEC", reason)
 
 
-def _actions_reason(actions: Any) -> str:
+def _actions_reason(actions: object) -> str:
     """The mistake in the actions of a SPEC, or an empty string."""
     if isinstance(actions, Discrete):
         return "" if _whole(actions.n, 1) else f"Discrete({actions.n!r}) has no actions; give a whole number from 1"
@@ -102,11 +101,11 @@ def _spec_reason(spec: Spec) -> str:
     return ""
 
 
-def _whole(value: Any, low: int) -> bool:
+def _whole(value: object, low: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= low
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: object) -> bool:
     return isinstance(value, int | float | np.number) and math.isfinite(value)
 
 
@@ -158,5 +157,5 @@ def _check_arguments(rules: ModuleType, name: str, arguments: str) -> None:
         raise _wrong(rules, name, f"{name} takes ({given}); it must take ({arguments})") from None
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
+def _signature(function: Callable[..., object]) -> inspect.Signature:
     return inspect.signature(getattr(function, "py_func", function))

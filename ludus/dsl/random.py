@@ -6,11 +6,13 @@ The same key and the same actions give the same game, on any number of threads.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ludus.dsl import rule
+from ludus.types import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -74,35 +76,35 @@ def shuffle(state, items, count):
         items[other] = item
 
 
-def keys(seed: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def keys(seed: int, count: int) -> NDArray[np.uint64]:
     """`count` unrelated keys from one seed."""
     with np.errstate(over="ignore"):
         start = _mix_array(np.array([seed % 2**64], np.uint64) + GOLDEN)
         return _mix_array(start + np.arange(count, dtype=np.uint64) * GOLDEN)
 
 
-def seeded(seeds: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def seeded(seeds: Iterable[int]) -> NDArray[np.uint64]:
     """One key per seed: row i of a batch plays the same game as a single game with `seeds[i]`."""
     with np.errstate(over="ignore"):
         whole = np.array([int(seed) % 2**64 for seed in seeds], np.uint64)
         return _mix_array(_mix_array(whole + GOLDEN))
 
 
-def uniforms(keys: Any, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def uniforms(keys: ArrayLike, count: int) -> Array:
     """[N, count] floats from 0 to 1; row i depends only on key i."""
     with np.errstate(over="ignore"):
         counters = np.asarray(keys, np.uint64)[:, None] + np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
         return (_mix_array(counters) >> S11) * UNIT
 
 
-def next_keys(streams: Any, chosen: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def next_keys(streams: NDArray[np.uint64], chosen: Array) -> NDArray[np.uint64]:
     """Advance the chosen streams of keys in place; returns the current key of all N streams."""
     with np.errstate(over="ignore"):
         streams[chosen] += GOLDEN
         return _mix_array(streams)
 
 
-def _mix_array(values: Any) -> Any:
+def _mix_array(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     values = (values ^ (values >> S30)) * FIRST
     values = (values ^ (values >> S27)) * SECOND
     return values ^ (values >> S31)

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ludus.types import LudusError
+from ludus.types import Array, DType, LudusError
 
 i8, i16, i32, i64 = np.int8, np.int16, np.int32, np.int64
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 f32, f64 = np.float32, np.float64
+End = float | Sequence[float] | Array
+"""one end of a range: a number, or one number per component"""
 
 
 class Within(NamedTuple):
     """A field with the range of its values."""
 
-    low: Any
-    high: Any
-    type: Any
+    low: End
+    high: End
+    type: object
     shape: tuple[int, ...]
 
 
-def within(low: Any, high: Any, type: Any, *shape: int) -> Within:
+def within(low: End, high: End, type: object, *shape: int) -> Within:
     """A field of numbers between `low` and `high` (scalars, or one bound per component)."""
     return Within(low, high, type, shape)
 
 
-def record(**fields: Any) -> np.dtype[Any]:
+def record(**fields: object) -> DType:
     """A flat record: `record(board=(i8, 9), moves=i8, sensors=within(0, 1, f32, 6))`."""
     return np.dtype([_layout(name, field) for name, field in fields.items()], align=True)
 
 
-def _layout(name: str, field: Any) -> tuple[str, Any, tuple[int, ...]]:
+def _layout(name: str, field: object) -> tuple[str, DType, tuple[int, ...]]:
     given, shape, ends = _parts(field)
     kind = _number_type(name, given, shape)
     if not all(isinstance(size, int | np.integer) and size >= 0 for size in shape):
@@ -44,7 +47,7 @@ def _layout(name: str, field: Any) -> tuple[str, Any, tuple[int, ...]]:
     return name, np.dtype(kind, metadata={"low": ends[0], "high": ends[1]}), shape
 
 
-def _parts(field: Any) -> tuple[Any, tuple[Any, ...], tuple[Any, Any] | None]:
+def _parts(field: object) -> tuple[object, tuple[int, ...], tuple[End, End] | None]:
     """Type, shape and range. These are the same: within(0, 7, i8, 3), (within(0, 7, i8), 3), within(0, 7, (i8, 3))."""
     if isinstance(field, Within):
         given, shape, _ = _parts(field.type)
@@ -57,7 +60,7 @@ def _parts(field: Any) -> tuple[Any, tuple[Any, ...], tuple[Any, Any] | None]:
     return field, (), None
 
 
-def _number_type(name: str, given: Any, shape: tuple[Any, ...]) -> np.dtype[Any]:
+def _number_type(name: str, given: object, shape: tuple[int, ...]) -> DType:
     """The NumPy type of a field, if compiled rules can read it."""
     wanted = "give a type like i8 or f32, or (i8, 9) for nine of them, or within(0, 7, i8) for a range"
     try:
@@ -73,7 +76,7 @@ def _number_type(name: str, given: Any, shape: tuple[Any, ...]) -> np.dtype[Any]
     return kind
 
 
-def _check_ends(name: str, kind: np.dtype[Any], shape: tuple[int, ...], low: Any, high: Any) -> None:
+def _check_ends(name: str, kind: DType, shape: tuple[int, ...], low: End, high: End) -> None:
     """Check that low <= high, that the type can hold both, and that there is one bound or one for each component."""
     text = f"the field {name} has the range {low} to {high}"
     try:
@@ -88,7 +91,7 @@ def _check_ends(name: str, kind: np.dtype[Any], shape: tuple[int, ...], low: Any
         )
 
 
-def bounds(dtype: np.dtype[Any], name: str) -> tuple[Any, Any]:
+def bounds(dtype: DType, name: str) -> tuple[Array, Array]:
     """The declared range of a field, broadcast to its shape; the whole range of its type if none is declared."""
     field = dtype.fields[name][0]  # type: ignore[index]
     base, shape = field.base, field.shape

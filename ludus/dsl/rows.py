@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-import numba
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ludus.types import Array
+from ludus.dsl.cache import plain_python
+from ludus.types import Array, DType
 
 
 def compiling() -> bool:
     """Whether rules are compiled; NUMBA_DISABLE_JIT=1 makes them plain Python."""
-    config: Any = numba.config
-    return not config.DISABLE_JIT
+    return not plain_python()
 
 
-def new_rows(count: int, dtype: np.dtype[Any]) -> Array:
-    """`count` records of zeros, without the declared ranges, which data do not need."""
+def new_rows(count: int, dtype: DType) -> Array:
+    """`count` records of zeros; their type has no declared ranges."""
     rows = np.zeros(count, bare(dtype))
     return rows if compiling() else as_plain(rows)
 
 
-def table(rows: list[tuple[Any, ...]], **fields: Any) -> Array:
+def table(rows: Sequence[tuple[float, ...]], **fields: DTypeLike) -> Array:
     """A table of constants that rules read row by row: `table([(1, 2.5), …], kind=i8, number=f64)`."""
     made = np.array(rows, list(fields.items()))
     return made if compiling() else as_plain(made)
 
 
-def bare(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def bare(dtype: DType) -> DType:
     """The same layout without ranges."""
-    if dtype.names is None:
+    fields = dtype.fields
+    if dtype.names is None or fields is None:
         return np.dtype((np.dtype(dtype.base.str) if dtype.base.names is None else bare(dtype.base), dtype.shape))
-    fields: Any = dtype.fields or {}
     formats, offsets = [bare(fields[name][0]) for name in dtype.names], [fields[name][1] for name in dtype.names]
     return np.dtype(
         {"names": list(dtype.names), "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize},
@@ -41,10 +41,10 @@ def bare(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class PlainRow(np.record):  # type: ignore[misc]  # NumPy's stubs call it final; NumPy does not
-    """A record whose fields come before NumPy's own attributes: `state.round` is the field, not the method."""
+    """A record whose fields hide NumPy's own attributes: `state.round` is the field, not the method."""
 
-    def __getattribute__(self, name: str) -> Any:
-        fields: Any = np.void.__getattribute__(self, "dtype").fields or {}
+    def __getattribute__(self, name: str) -> object:
+        fields = np.void.__getattribute__(self, "dtype").fields or {}
         if name not in fields:
             return np.void.__getattribute__(self, name)
         value = self.getfield(*fields[name][:2])

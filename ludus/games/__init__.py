@@ -12,9 +12,10 @@ import keyword
 import pathlib
 import re
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus import discovery
 from ludus.dsl import Parameter, bounds
@@ -92,7 +93,7 @@ def parameters_of(rules: ModuleType) -> dict[str, Parameter]:
     return parameters
 
 
-def parse_setting(game: str, key: str, parameter: Parameter, text: str) -> Any:
+def parse_setting(game: str, key: str, parameter: Parameter, text: str) -> ArrayLike:
     """The value of one parameter; raises LudusError with the game and the parameter if the text is invalid."""
     try:
         return parameter.parse(text)
@@ -149,7 +150,7 @@ class Listing(NamedTuple):
 
 
 def catalogue() -> list[Listing]:
-    """Every game, and every file in the place of a game that is none, by name."""
+    """All games by name, including modules that cannot be loaded as a game."""
     return [_listing(name) for name in discovery.names(GROUP, __name__)]
 
 
@@ -162,7 +163,7 @@ def _listing(name: str) -> Listing:
 
 
 def names() -> list[str]:
-    """Every game that `load` finds, by name; one with a mistake in it is found too."""
+    """The names of all games that `load` finds, including those whose modules contain errors."""
     return list(filter(_is_name, discovery.names(GROUP, __name__)))
 
 

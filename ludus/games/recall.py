@@ -53,10 +53,10 @@ def step(state, action, reward):
 
 @rule
 def legal(state, seat, mask):
-    asked = moment(state) == QUESTION
-    mask[WAIT] = not asked
+    at_question = moment(state) == QUESTION
+    mask[WAIT] = not at_question
     for symbol in range(1, MOST_CUES + 1):
-        mask[symbol] = asked and symbol <= state.cues
+        mask[symbol] = at_question and symbol <= state.cues
 
 
 @rule
@@ -146,5 +146,5 @@ def text(state) -> str:
         return f"it was the {NAMES[state['cue']]}; the answer: {NAMES[state['answer']]}"
     if state["moves"] > state["delay"]:
         return "which one was it?"
-    told = "remember this one" if state["moves"] == 0 else f"never mind this one ({state['moves']} of {state['delay']})"
-    return f"{NAMES[state['symbol']]}: {told}"
+    note = "remember this one" if state["moves"] == 0 else f"never mind this one ({state['moves']} of {state['delay']})"
+    return f"{NAMES[state['symbol']]}: {note}"

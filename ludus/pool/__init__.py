@@ -11,9 +11,11 @@ import pathlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus import games
 from ludus.dsl import CUT, OVER, random
@@ -24,7 +26,9 @@ from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import binding
 from ludus.pool.actions import illegal, random_actions, read_actions
 from ludus.pool.protocol import AnyPool, Snapshot
-from ludus.types import Array, LudusError, Step
+from ludus.types import Array, DType, LudusError, Step
+
+Result = TypeVar("Result")
 
 FORKED = 0x666F726B
 """XORed into the seed of a fork, so that its random numbers differ from those of a pool with the same seed"""
@@ -50,7 +54,7 @@ class Pool:
         if rows < 1 or threads < 1:
             raise LudusError(f"a pool needs at least one row and one thread, not {rows} and {threads}")
         self.game, self.rows, self.threads, self.spec = game, rows, threads, game.spec
-        self.kernel: Any = binding.bind(game.name, game.rules)
+        self.kernel = binding.bind(game.name, game.rules)
         views = rows * game.spec.views
         self.states = new_rows(rows, game.rules.STATE)
         self._blank = game.blank()
@@ -83,9 +87,9 @@ class Pool:
         return hasattr(self.game.rules, "move_name")
 
     @property
-    def observation(self) -> np.dtype[Any]:
+    def observation(self) -> DType:
         """The record type of observations, with the ranges of its fields."""
-        dtype: np.dtype[Any] = self.game.rules.OBSERVATION
+        dtype: DType = self.game.rules.OBSERVATION
         return dtype
 
     @property
@@ -119,7 +123,7 @@ class Pool:
             )
         return self._step
 
-    def advance(self, actions: Any, rows: Array | None = None) -> Step:
+    def advance(self, actions: ArrayLike, rows: Array | None = None) -> Step:
         """Play one action in every game; finished games restart and ignore their action.
 
         With `rows` [N] booleans, only the marked games move. The actions of the others must be legal too.
@@ -135,7 +139,7 @@ class Pool:
         self._step = None
         return self.step
 
-    def check(self, actions: Any) -> Array:
+    def check(self, actions: ArrayLike) -> Array:
         """The actions as the kernels read them; raises LudusError if one is illegal, and then no game has moved."""
         given = read_actions(self.game.name, self.spec, actions, len(self._rows))
         packed = self.pack(given)
@@ -258,7 +262,7 @@ class Pool:
             return self._text("text", state)
         return "\n".join(f"{field}: {np.asarray(state[field]).tolist()}" for field in self.states.dtype.names or ())
 
-    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
+    def action_name(self, action: int | Array, row: int = 0, seat: int = -1) -> str:
         """The name of an action; if its meaning depends on the position, what it does in this one.
 
         With a seat, the name reveals nothing that is hidden from that seat.
@@ -267,7 +271,7 @@ class Pool:
             return self._text("move_name", self.states[row], int(action), seat)
         return self._text("action_name", action)
 
-    def _text(self, name: str, *arguments: Any) -> str:
+    def _text(self, name: str, *arguments: object) -> str:
         """The result of a function of the game, checked to be a str."""
         text = getattr(self.game.rules, name)(*arguments)
         if isinstance(text, str):
@@ -290,7 +294,7 @@ class Pool:
         for low, high in edges.reshape(-1, 2).tolist():
             self._advance(actions, low, high)
 
-    def _chosen(self, rows: Any) -> Array:
+    def _chosen(self, rows: ArrayLike | None) -> Array:
         """[rows] booleans: the given ones, or all True."""
         chosen = np.ones(self.rows, bool) if rows is None else np.asarray(rows, bool)
         if chosen.shape != (self.rows,):
@@ -315,7 +319,7 @@ class Pool:
             rows, seats = self.rows - 1, self.spec.seats - 1
             raise LudusError(f"there is no row {row} with a seat {seat}; rows are 0 to {rows}, seats 0 to {seats}")
 
-    def _share(self, work: Callable[[int, int], Any], steps: int = 1) -> list[Any]:
+    def _share(self, work: Callable[[int, int], Result], steps: int = 1) -> list[Result]:
         """Divide the rows among threads; the number of threads follows from the time of the previous call.
 
         The parts are independent, so the result does not depend on their number.
@@ -326,7 +330,7 @@ class Pool:
         self._seconds = (time.perf_counter() - start) * parts / max(steps, 1)
         return results
 
-    def in_threads(self, work: Callable[[int, int], Any], parts: int) -> list[Any]:
+    def in_threads(self, work: Callable[[int, int], Result], parts: int) -> list[Result]:
         """Call `work(low, high)` for `parts` ranges of rows in parallel; returns their results."""
         if parts == 1:
             return [work(0, self.rows)]
@@ -336,7 +340,7 @@ class Pool:
         others = [self._executor.submit(work, low, high) for low, high in itertools.pairwise(bounds[1:])]
         return [work(bounds[0], bounds[1]), *(other.result() for other in others)]
 
-    def why_illegal(self, row: int, action: Any) -> str:
+    def why_illegal(self, row: int, action: int | Array) -> str:
         """The error message for an action that is not legal in a row of `step`."""
         choices, game = np.flatnonzero(self._rows["mask"][row])[:13], row // self.spec.views
         legal = [self.action_name(int(choice), game) for choice in choices]
@@ -372,7 +376,7 @@ def note_compiled(game: games.Game, what: str) -> None:
     _marker(binding.bind(game.name, game.rules), what).touch()
 
 
-def _marker(kernel: binding.Bound, what: str) -> pathlib.Path:
+def _marker(kernel: ModuleType, what: str) -> pathlib.Path:
     """The marker file of a compiled part of a game."""
     cache: pathlib.Path = kernel.CACHE
     return cache / what.replace(" ", "_")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.dsl import random
-from ludus.types import Array, Continuous, LudusError, Spec
+from ludus.types import Array, Continuous, DType, LudusError, Spec
 
-INT: np.dtype[Any] = np.dtype(np.int64)
-FLOAT: np.dtype[Any] = np.dtype(np.float64)
+INT: DType = np.dtype(np.int64)
+FLOAT: DType = np.dtype(np.float64)
+
+Seed = int | np.integer[Any] | Array | np.random.Generator
+"""a generator, a seed, or an array of N seeds: then the randomness of row i comes from seed i alone"""
 
 
-def as_array(actions: Any) -> Array:
+def as_array(actions: ArrayLike) -> Array:
     """Actions as an array; raises LudusError if the rows differ in length."""
     try:
         return np.asarray(actions)
@@ -21,7 +25,7 @@ def as_array(actions: Any) -> Array:
         raise LudusError(f"actions must be numbers in rows of equal length, not {actions!r}") from None
 
 
-def read_actions(name: str, spec: Spec, actions: Any, rows: int) -> Array:
+def read_actions(name: str, spec: Spec, actions: ArrayLike, rows: int) -> Array:
     """[rows] int64 or [rows, k] float64 actions; raises LudusError if the shape or type differs."""
     given = as_array(actions)
     shape: tuple[int, ...] = (rows,)
@@ -35,7 +39,7 @@ def read_actions(name: str, spec: Spec, actions: Any, rows: int) -> Array:
     return np.array(given, wanted, order="C")
 
 
-def illegal(name: str, spec: Spec, row: int, seat: int, action: Any, legal: list[str]) -> str:
+def illegal(name: str, spec: Spec, row: int, seat: int, action: int | Array, legal: list[str]) -> str:
     """The error message for an illegal action."""
     if isinstance(spec.actions, Continuous):
         ends = zip(spec.actions.low, spec.actions.high, strict=True)
@@ -45,7 +49,7 @@ def illegal(name: str, spec: Spec, row: int, seat: int, action: Any, legal: list
     return f"{name}: action {int(action)} of row {row} is not legal for seat {seat}; legal actions: {shown}"
 
 
-def random_actions(key: Any, spec: Spec, mask: Array) -> Array:
+def random_actions(key: Seed, spec: Spec, mask: Array) -> Array:
     """[N(, k)] uniform among the actions that the mask [N, A] allows, or within the bounds; `key` as in `uniforms`."""
     if isinstance(spec.actions, Continuous):
         low, high = np.array(spec.actions.low), np.array(spec.actions.high)
@@ -53,16 +57,16 @@ def random_actions(key: Any, spec: Spec, mask: Array) -> Array:
     return any_of(mask, key)
 
 
-def any_of(allowed: Array, key: Any) -> Array:
+def any_of(allowed: Array, key: Seed) -> Array:
     """[N] one of the allowed actions [N, A] in each row, at random."""
     return (uniforms(key, allowed.shape) * allowed).argmax(axis=1)
 
 
-def uniforms(key: Any, shape: tuple[int, ...]) -> Array:
-    """[N, A] random floats from 0 to 1. `key` is a generator, a seed, or an array of N seeds, one for each row."""
+def uniforms(key: Seed, shape: tuple[int, ...]) -> Array:
+    """[N, A] random floats from 0 to 1."""
     return random.uniforms(key, shape[1]) if is_per_row(key) else np.random.default_rng(key).random(shape)
 
 
-def is_per_row(key: Any) -> bool:
+def is_per_row(key: Seed) -> TypeGuard[Array]:
     """Whether a key is an array of seeds, one for each row. A list is one seed, as NumPy reads it."""
     return isinstance(key, np.ndarray) and key.ndim == 1

@@ -20,7 +20,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -99,7 +98,7 @@ def _age(path: pathlib.Path) -> float:
     return 0.0
 
 
-def _content(value: Any, known: dict[int, bytes]) -> bytes:
+def _content(value: object, known: dict[int, bytes]) -> bytes:
     """The bytes of a table, a number, a str, or a tuple of them; empty for other types, whose repr may hold an address.
 
     `known` holds the results for tuples by identity, since many modules import the same large table.
@@ -175,5 +174,5 @@ def _statements(tree: ast.AST, in_functions: bool) -> Iterator[ast.AST]:
             waiting.extend(getattr(node, part, ()))
 
 
-Bound = Any
-"""A kernel module with a game bound; its attributes are defined at run time."""
+Bound = ModuleType
+"""a kernel module with a game bound; its attributes are defined at run time"""

@@ -7,12 +7,13 @@ import os
 import pathlib
 import platform
 import subprocess
-from typing import Any
+
+from ludus.types import JsonObject
 
 PACKAGES = ("numpy", "numba", "jax", "gymnasium")
 
 
-def describe() -> dict[str, Any]:
+def describe() -> JsonObject:
     """Processor, cores, memory, versions and the commit of a source checkout."""
     return {
         "processor": _processor(),

@@ -1,17 +1,17 @@
-"""The pool protocol: what agents, algorithms and everything above may ask of a pool, whoever wrote the game.
+"""The pool protocol: the interface through which agents, algorithms and everything above them use a pool.
 
-`Pool` compiles a game of ours. The pools in `ludus/bridges` step the environments of others. Code above them asks for
-a capability (`can_save`, `compiled`, ...) and never for a class.
+`Pool` steps compiled games. The pools in `ludus/bridges` step environments of other libraries. Code above them checks
+for a capability (`can_save`, `compiled`, ...), never for a class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import numpy as np
+from numpy.typing import ArrayLike
 
-from ludus.types import Array, Spec, Step
+from ludus.types import Array, DType, Spec, Step
 
 if TYPE_CHECKING:
     from ludus.pool import Pool
@@ -22,7 +22,7 @@ class Snapshot(NamedTuple):
 
     fingerprint: str
     played: int
-    """how many steps of random play were made, so that more of them go on with the same dice"""
+    """number of steps of random play so far, so that random play continues with the same random numbers"""
     states: Array
     rows: Array
     observations: Array
@@ -35,17 +35,17 @@ class AnyPool(Protocol):
 
     @property
     def name(self) -> str:
-        """The full name of the game, with its parameters; `open_pool` of it opens the same game."""
+        """The full name of the game, with its parameters; `open_pool` opens the same game from it."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever what agents and checkpoints rely on changes."""
+        """A hash of everything that agents and checkpoints depend on."""
 
     @property
     def spec(self) -> Spec: ...
     @property
-    def observation(self) -> np.dtype[Any]:
-        """The record that observations follow, with the ranges of its fields."""
+    def observation(self) -> DType:
+        """The record type of observations, with the ranges of its fields."""
 
     @property
     def status(self) -> Array:
@@ -65,33 +65,33 @@ class AnyPool(Protocol):
 
     @property
     def can_draw(self) -> bool:
-        """Whether the game has a picture. `scene` of another's environment may still need a render mode."""
+        """Whether the game has a picture; an environment of another library may also need a render mode."""
 
     @property
     def names_moves(self) -> bool:
-        """Whether the name of an action says what it does in the present position."""
+        """Whether the names of actions depend on the current position."""
 
     @property
     def compiled(self) -> Pool | None:
-        """The pool whose rules and state records compiled code may use; None where there are none."""
+        """The pool with compiled rules and state records; None if the game is not compiled."""
 
     def reset(self, seed: int | Sequence[int] | None = None, rows: Array | None = None) -> Step: ...
-    def advance(self, actions: Any) -> Step: ...
-    def check(self, actions: Any) -> Array:
-        """The actions as this pool reads them; an error that says which one is illegal, and no game moved."""
+    def advance(self, actions: ArrayLike) -> Step: ...
+    def check(self, actions: ArrayLike) -> Array:
+        """The actions as this pool reads them; raises LudusError if one is illegal, and then no game has moved."""
 
     def random_actions(self, seed: int) -> Array: ...
     def fork(self, rows: Sequence[int], seed: int | Sequence[int], seat: int = -1) -> AnyPool: ...
     def save(self) -> Snapshot: ...
     def restore(self, snapshot: Snapshot) -> Step: ...
     def measure(self, rows: Array) -> dict[str, Array]:
-        """What the game itself counts, by name, in the rows that the booleans mark; {} where it counts nothing."""
+        """Statistics of the game by name, for the rows marked by the booleans; {} if the game has none."""
 
-    def action_name(self, action: Any, row: int = 0, seat: int = -1) -> str:
-        """What people call an action; with a seat, in words which that seat may hear while another acts."""
+    def action_name(self, action: int | Array, row: int = 0, seat: int = -1) -> str:
+        """The name of an action; with a seat, the name reveals nothing that is hidden from that seat."""
 
     def describe(self, row: int = 0, seat: int = -1) -> str:
-        """One game in words; with a seat, as that seat sees it."""
+        """One game as text; with a seat, as that seat sees it."""
 
     def scene(self, row: int = 0, seat: int = -1) -> Array:
         """One game as shapes, or as pixels [H, W, 3]."""

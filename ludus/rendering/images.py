@@ -9,7 +9,6 @@ import math
 import pathlib
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -104,7 +103,7 @@ def gif(images: Iterable[Image.Image], fps: float) -> bytes:
 def video(images: Iterable[Image.Image], fps: float) -> bytes:
     """H.264 in an MP4 file, which browsers and phones play; frames of slow games are repeated."""
     try:
-        av: Any = importlib.import_module("av")
+        av = importlib.import_module("av")
     except ImportError:
         raise LudusError("videos need PyAV: pip install 'ludus[video]'; or use a name that ends in .gif") from None
     repeats = max(1, math.ceil(SLOWEST_VIDEO / fps))
@@ -123,21 +122,21 @@ def video(images: Iterable[Image.Image], fps: float) -> bytes:
     return buffer.getvalue()
 
 
-def _encoded(picture: Image.Image, kind: str, **options: Any) -> bytes:
+def _encoded(picture: Image.Image, kind: str, **options: object) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, kind, **options)
     return buffer.getvalue()
 
 
-def _color(shape: Any) -> str:
+def _color(shape: np.void) -> str:
     return f"#{int(shape['color']) & 0xFFFFFF:06x}"
 
 
-def words(shape: Any) -> str:
+def words(shape: np.void) -> str:
     return bytes(shape["text"][: shape["letters"]]).decode("utf-8", "replace")
 
 
-def corners(shape: Any, factor: float) -> list[tuple[float, float]]:
+def corners(shape: np.void, factor: float) -> list[tuple[float, float]]:
     """The corners of a rotated rectangle."""
     half_width, half_height = float(shape["w"]) / 2, float(shape["h"]) / 2
     cosine, sine = (turn(math.radians(float(shape["angle"]))) for turn in (math.cos, math.sin))
@@ -151,7 +150,7 @@ def corners(shape: Any, factor: float) -> list[tuple[float, float]]:
     return [(factor * (x + a * cosine - b * sine), factor * (y + a * sine + b * cosine)) for a, b in ends]
 
 
-def _paint_rect(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+def _paint_rect(pen: ImageDraw.ImageDraw, shape: np.void, factor: float) -> None:
     x, y, width, height, corner = (factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
     if float(shape["angle"]):
         pen.polygon(corners(shape, factor), fill=_color(shape))
@@ -159,12 +158,12 @@ def _paint_rect(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
         pen.rounded_rectangle((x, y, x + width - 1, y + height - 1), corner, fill=_color(shape))
 
 
-def _paint_circle(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+def _paint_circle(pen: ImageDraw.ImageDraw, shape: np.void, factor: float) -> None:
     x, y, radius = (factor * float(shape[name]) for name in ("x", "y", "w"))
     pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_color(shape))
 
 
-def _paint_line(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+def _paint_line(pen: ImageDraw.ImageDraw, shape: np.void, factor: float) -> None:
     x1, y1, x2, y2, width = (factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
     pen.line((x1, y1, x2, y2), fill=_color(shape), width=max(1, round(width)))
     if width >= 3:
@@ -172,7 +171,7 @@ def _paint_line(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
             pen.ellipse((x - width / 2, y - width / 2, x + width / 2, y + width / 2), fill=_color(shape))
 
 
-def _paint_text(pen: ImageDraw.ImageDraw, shape: Any, factor: float) -> None:
+def _paint_text(pen: ImageDraw.ImageDraw, shape: np.void, factor: float) -> None:
     place = (factor * float(shape["x"]), factor * float(shape["y"]))
     pen.text(place, words(shape), font=_font(round(factor * float(shape["size"]))), fill=_color(shape), anchor="mm")
 
@@ -188,14 +187,14 @@ def text_image(letters: str, size: int, color: str) -> Image.Image:
 
 
 @functools.lru_cache(64)
-def _font(size: int) -> Any:
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
 PAINTERS = {RECT: _paint_rect, CIRCLE: _paint_circle, LINE: _paint_line, TEXT: _paint_text}
 
 
-def _svg_shape(shape: Any) -> str:
+def _svg_shape(shape: np.void) -> str:
     kind, color = int(shape["kind"]), _color(shape)
     x, y, w, h, size = (f"{float(shape[name]):g}" for name in ("x", "y", "w", "h", "size"))
     if kind == RECT:

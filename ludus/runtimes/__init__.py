@@ -25,6 +25,8 @@ from ludus.runtimes.transport.job import Job
 from ludus.types import Array, LudusError
 
 GROUP = "ludus.runtimes"
+RENAMED = {"single": "local"}
+"""former names of runtimes, for the error message about an old run.toml"""
 E = TypeVar("E")
 
 
@@ -62,6 +64,8 @@ def names() -> list[str]:
 
 def load(name: str) -> ModuleType:
     """The module of a runtime."""
+    if name in RENAMED:
+        raise LudusError(f'the runtime "{name}" is now called "{RENAMED[name]}": rename it')
     if name in _bundled():
         return importlib.import_module(f"{__name__}.{name}")
     if name not in names():

@@ -55,6 +55,7 @@ def ranks() -> int:
 def session(algorithm: Algorithm[Any, Any, Any]) -> Iterator[str]:
     """The part of this process in a run: keeper (rank 0), learner beside it, or done if it has served as a worker."""
     if not algorithm.data_parallel:
+        post_office()  # from here on rank 0 sends heartbeats and, when it exits, ends the other ranks
         if rank() > 0:
             serve()
         yield "keeper" if rank() == 0 else "done"
@@ -214,13 +215,14 @@ class Inbox:
         """The next answer of a rank; letters of others are kept for later."""
         while True:
             while self.letters[sender]:
-                letter = self.letters[sender].popleft()
+                letter = self.letters[sender][0]
+                if letter.words["say"] == "error":  # it stays in the box: this rank will not answer again
+                    raise LudusError(letter.words["error"])
+                self.letters[sender].popleft()
                 if letter.words["say"] == what:
                     return letter
             arrived = self.mail.wait()
             assert arrived is not None
-            if arrived.words["say"] == "error":
-                raise LudusError(arrived.words["error"])
             self.letters[arrived.sender].append(arrived)
 
 

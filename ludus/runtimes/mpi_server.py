@@ -95,7 +95,7 @@ class Server:
         announce(*table.arrays(), self.stamps, self.turn, batch["new"], batch["legal"], table.hashed)
         learned = learn(
             *table.arrays(), self.stamps, self.turn, batch["position"], batch["next"], batch["follows"],
-            batch["action"], batch["reward"], batch["sign"], self.algorithm.discount, rate, table.hashed,
+            batch["action"], batch["reward"], batch["sign"], self.algorithm.gamma, rate, table.hashed,
         )  # fmt: skip
         if learned < len(batch["position"]):
             raise LudusError(

@@ -9,13 +9,14 @@ import functools
 import importlib.util
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus import __version__
 
 if TYPE_CHECKING:
     from ludus.studio.feed import RunsFeed
     from ludus.studio.jobs import Jobs
+    from ludus.studio.rooms import Rooms
     from ludus.studio.shelf import Shelf
     from ludus.studio.trainers import Trainers
 
@@ -56,7 +57,7 @@ class Studio:
         return Jobs()
 
     @functools.cached_property
-    def rooms(self) -> Any:
+    def rooms(self) -> Rooms:
         from ludus.studio.rooms import Rooms
 
         return Rooms(self.out, self.shelf)

@@ -13,6 +13,7 @@ from typing import Any
 from ludus.evaluation import replays
 from ludus.studio import Studio, wire
 from ludus.studio.refusal import Refusal, unknown
+from ludus.types import JsonObject
 
 FOLDER = "replays"
 MOST_FRAMES = 20_000
@@ -38,26 +39,26 @@ def path_of(out: Path, name: str) -> Path:
     return path
 
 
-def listed(out: Path) -> list[dict[str, Any]]:
+def listed(out: Path) -> list[JsonObject]:
     """The headers of all replays, newest first; unreadable ones have the ending "damaged"."""
     facts = [_facts(name, path, path.stat().st_mtime_ns) for name, path in found(out).items()]
     return sorted((one for one in facts if one), key=lambda one: one["created"], reverse=True)
 
 
 @functools.lru_cache(4096)
-def _facts(name: str, path: Path, stamp: int) -> dict[str, Any]:
+def _facts(name: str, path: Path, stamp: int) -> JsonObject:
     created = datetime.datetime.fromtimestamp(stamp / 1e9, datetime.UTC).isoformat(timespec="seconds")
     blank = {"name": name, "game": "", "agents": [], "returns": [], "ending": "damaged", "steps": 0, "created": created}
     try:
         with path.open("rb") as file:
             header = json.loads(file.readline(replays.LONGEST_LINE))
-        told = {key: header[key] for key in ("game", "agents", "returns", "ending")}
-        return blank | told | {"steps": int(header["actions"])}
+        known = {key: header[key] for key in ("game", "agents", "returns", "ending")}
+        return blank | known | {"steps": int(header["actions"])}
     except (OSError, ValueError, KeyError, TypeError):
         return blank
 
 
-def details(out: Path, name: str) -> dict[str, Any]:
+def details(out: Path, name: str) -> JsonObject:
     """A replay with the names of its moves and the size of its pictures."""
     path = path_of(out, name)
     replay = replays.load(path)
@@ -74,7 +75,7 @@ def frames(out: Path, name: str) -> bytes:
     return b"".join([struct.pack("<I", len(messages)), *(struct.pack("<I", len(one)) + one for one in messages)])
 
 
-def keep(studio: Studio, replay: Any) -> str:
+def keep(studio: Studio, replay: replays.Replay) -> str:
     """Write a replay under the next free name."""
     place = studio.out / FOLDER
     place.mkdir(parents=True, exist_ok=True)

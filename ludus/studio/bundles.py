@@ -87,7 +87,7 @@ def _contents(packed: zipfile.ZipFile) -> dict[str, bytes]:
     return found
 
 
-def _validated_run(stored: Path) -> config.Run[Any]:
+def _validated_run(stored: Path) -> config.Run[object]:
     """The settings of the run that made an imported agent; raises if the agent cannot be loaded here."""
     from ludus.agents import trained
 
@@ -107,7 +107,7 @@ def _validated_run(stored: Path) -> config.Run[Any]:
         raise Refusal(f"invalid settings in the manifest: {error}", 422) from None
 
 
-def _create_run(out: Path, run: config.Run[Any], stored: Path) -> Path:
+def _create_run(out: Path, run: config.Run[object], stored: Path) -> Path:
     steps = checkpoint.read_manifest(stored).steps
     folder = new_folder(out, run.game)
     try:

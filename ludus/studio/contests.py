@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.agents import checkpoint
 from ludus.evaluation import battle
@@ -10,9 +10,10 @@ from ludus.studio import Studio
 from ludus.studio.jobs import Job, Tell
 from ludus.studio.refusal import Refusal
 from ludus.studio.shelf import PERSON, load_game
+from ludus.types import JsonObject
 
 
-def evaluate(studio: Studio, name: str, trial: Any) -> Job:
+def evaluate(studio: Studio, name: str, trial: Trial) -> Job:
     """Start to evaluate the agent of a run: alone in games of one seat, otherwise against an opponent."""
     path = studio.shelf.checkpoint(name, trial.checkpoint)
     game = checkpoint.read_manifest(path).game
@@ -22,7 +23,7 @@ def evaluate(studio: Studio, name: str, trial: Any) -> Job:
     return studio.jobs.start(what, lambda tell: _run_evaluation(str(path), game, against, trial, tell))
 
 
-def _run_evaluation(path: str, game: str, against: str | None, trial: Any, tell: Tell) -> dict[str, Any]:
+def _run_evaluation(path: str, game: str, against: str | None, trial: Trial, tell: Tell) -> JsonObject:
     from ludus import agents
     from ludus.agents import trained
     from ludus.evaluation import scores
@@ -56,7 +57,7 @@ def fight(studio: Studio, game: str, names: list[str], games: int) -> Job:
     return studio.jobs.start(what, lambda tell: _run_battle(game, kinds, names, games + games % 2, pairs, tell))
 
 
-def _run_battle(game: str, kinds: list[str], names: list[str], games: int, pairs: int, tell: Tell) -> dict[str, Any]:
+def _run_battle(game: str, kinds: list[str], names: list[str], games: int, pairs: int, tell: Tell) -> JsonObject:
     so_far = Progress(tell, pairs * games)
     result = battle.tournament(game, kinds, games, 0, 0, so_far.tell)
     called = dict(zip(battle.names_of(kinds), battle.names_of(names), strict=True))
@@ -69,10 +70,10 @@ class Progress:
     """Adds up the progress of all pairs, each of which counts its own games from 0."""
 
     def __init__(self, tell: Tell, total: int) -> None:
-        self.heard, self.total, self.before, self.last = tell, total, 0, 0
+        self.report, self.total, self.before, self.last = tell, total, 0, 0
 
     def tell(self, what: str, done: int, total: int) -> None:
         if done <= self.last:  # the next pair has started
             self.before += total
         self.last = done
-        self.heard(what, min(self.before + done, self.total), self.total)
+        self.report(what, min(self.before + done, self.total), self.total)

@@ -22,7 +22,7 @@ from fastapi.responses import StreamingResponse
 from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
 from ludus.studio.refusal import Refusal, unknown
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 PREFERRED = ("dreamer", "scripted", "random")
 """agents that play before anything was trained"""
@@ -64,12 +64,12 @@ class Dashboard:
                 self.room = self.studio.rooms.create(self.served[0], [self.agent()])
             return self.room
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[JsonObject]:
         """The runs of the game, the newest last."""
         game = self.served[0]
         return [one for one in self.studio.runs_feed.summaries() if one["game"].partition("(")[0] == game]
 
-    def run(self) -> dict[str, Any] | None:
+    def run(self) -> JsonObject | None:
         """The newest run of the game by its algorithm."""
         return next((one for one in reversed(self.runs()) if one["algorithm"] == self.served[1]), None)
 
@@ -87,11 +87,11 @@ class Dashboard:
         if room.state()["seats"] != [agent]:
             self.command({"do": "set", "seats": [agent]})
 
-    def command(self, message: dict[str, Any]) -> None:
+    def command(self, message: JsonObject) -> None:
         """Send a command to the room and wait until it is done."""
         self.open_room().command(message).result(timeout=60)
 
-    def start(self) -> dict[str, Any]:
+    def start(self) -> JsonObject:
         """Train: continue the newest run, or begin one."""
         run = self.run()
         if run is None or run["status"] == "finished":
@@ -113,7 +113,7 @@ class Dashboard:
 
         return self.studio.trainers.begin(forms.run_of(*self.served, {})).name
 
-    def stop(self) -> dict[str, Any]:
+    def stop(self) -> JsonObject:
         """Let the trainer save and end, and pause the game."""
         run = self.run()
         if run and run["status"] in ("training", "paused"):
@@ -121,23 +121,23 @@ class Dashboard:
         self.command({"do": "set", "paused": True})
         return {"status": "stopped"}
 
-    def reset(self) -> dict[str, Any]:
+    def reset(self) -> JsonObject:
         self.command({"do": "again"})
         return {"status": "reset"}
 
-    def toggle(self) -> dict[str, Any]:
+    def toggle(self) -> JsonObject:
         """Give control to the person, or back to the agent."""
         hands = "agent" if self.open_room().state()["control"] == "person" else "person"
         self.command({"do": "control", "hands": hands})
         return {"manual_control": hands == "person"}
 
-    def control(self, values: dict[str, Any]) -> dict[str, Any]:
+    def control(self, values: JsonObject) -> JsonObject:
         """Set the person's action."""
         action = action_of(values, self.open_room().state()["controls"])
         self.command({"do": "input", "action": action})
         return {"action": action}
 
-    def save(self) -> dict[str, Any]:
+    def save(self) -> JsonObject:
         """Let the trainer save now; if none is running, name the newest checkpoint."""
         run = self.run()
         if run is None:
@@ -157,14 +157,14 @@ class Dashboard:
         runs = {name: checkpoint.list_checkpoints(self.studio.shelf.run(name) / CHECKPOINTS) for name in found}
         return [f"{name}@{path.name}" for name, paths in runs.items() for path in paths]
 
-    def load(self, file: str) -> dict[str, Any]:
+    def load(self, file: str) -> JsonObject:
         if file not in self.models():
             raise unknown("model", file, "; /list_models lists all models")
         self.chosen = f"run:{file}"
         self.seat()
         return {"status": "loaded", "file": file}
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> JsonObject:
         """Rewards, losses and the state of the game."""
         from ludus.studio import metrics
 
@@ -187,7 +187,7 @@ class Dashboard:
 
     # The video, in the event loop.
 
-    def told(self, message: dict[str, Any]) -> None:
+    def told(self, message: JsonObject) -> None:
         """The state of the room is not needed."""
 
     def shown(self, frame: Any) -> None:
@@ -273,20 +273,20 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.get("/control", summary="Set the person's action, by the names of the controls")
     @router.post("/control", summary="Set the person's action, by the names of the controls, also as JSON")
-    async def control(request: Request) -> dict[str, Any]:
+    async def control(request: Request) -> JsonObject:
         return await in_thread(dashboard.control, await asked(request))
 
     @router.get("/load_model", summary="Let a saved model play")
     @router.post("/load_model", summary="Let a saved model play")
-    async def load_model(file: str) -> dict[str, Any]:
+    async def load_model(file: str) -> JsonObject:
         return await in_thread(dashboard.load, file)
 
     return router
 
 
-async def asked(request: Request) -> dict[str, Any]:
+async def asked(request: Request) -> JsonObject:
     """The parameters of the address, and those of a JSON body if there is one."""
-    found: dict[str, Any] = dict(request.query_params)
+    found: JsonObject = dict(request.query_params)
     if request.method == "POST" and await request.body():
         try:
             body = await request.json()
@@ -296,7 +296,7 @@ async def asked(request: Request) -> dict[str, Any]:
     return found
 
 
-def action_of(values: dict[str, Any], controls: list[dict[str, Any]]) -> list[float]:
+def action_of(values: JsonObject, controls: list[JsonObject]) -> list[float]:
     """The action from {"action": [numbers]}, or from numbers by the names of the controls; the others are neutral."""
     action = values.get("action", [values.get(one["name"], one["neutral"]) for one in controls])
     try:

@@ -14,12 +14,12 @@ from ludus.studio.refusal import Refusal
 from ludus.studio.trainers import notes_of, write_notes
 from ludus.training import config
 from ludus.training.folder import CHECKPOINTS, SETTINGS
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 TAG = re.compile(r"[\w .+-]{1,40}")
 
 
-def run_facts(studio: Studio, name: str) -> dict[str, Any]:
+def run_facts(studio: Studio, name: str) -> JsonObject:
     """The facts that the page of a run shows."""
     summary = studio.runs_feed.summary(name)
     folder = studio.shelf.run(name)
@@ -30,7 +30,7 @@ def run_facts(studio: Studio, name: str) -> dict[str, Any]:
     return summary | {"settings": settings_of(folder), "checkpoints": checkpoints_of(folder), "columns": columns}
 
 
-def settings_of(folder: Path) -> dict[str, Any]:
+def settings_of(folder: Path) -> JsonObject:
     """The settings of a run with dotted names; empty if they cannot be read."""
     try:
         return dict(_flat(config.to_dict(config.read(folder / SETTINGS)), ""))
@@ -38,8 +38,8 @@ def settings_of(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _flat(values: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
-    pairs: list[tuple[str, Any]] = []
+def _flat(values: JsonObject, prefix: str) -> list[tuple[str, object]]:
+    pairs: list[tuple[str, object]] = []
     for name, value in values.items():
         if isinstance(value, dict):
             pairs += _flat(value, f"{prefix}{name}.")
@@ -48,7 +48,7 @@ def _flat(values: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
     return pairs
 
 
-def checkpoints_of(folder: Path) -> list[dict[str, Any]]:
+def checkpoints_of(folder: Path) -> list[JsonObject]:
     """The checkpoints of a run, oldest first; unreadable ones carry the error."""
     place = folder / CHECKPOINTS
     found = checkpoint.list_checkpoints(place)
@@ -56,8 +56,8 @@ def checkpoints_of(folder: Path) -> list[dict[str, Any]]:
     return [_checkpoint(path, path == best, path == found[-1]) for path in found]
 
 
-def _checkpoint(path: Path, best: bool, newest: bool) -> dict[str, Any]:
-    facts: dict[str, Any] = {"name": path.name, "steps": int(path.name), "score": None, "best": best, "newest": newest}
+def _checkpoint(path: Path, best: bool, newest: bool) -> JsonObject:
+    facts: JsonObject = {"name": path.name, "steps": int(path.name), "score": None, "best": best, "newest": newest}
     try:
         size = sum(file.stat().st_size for file in path.iterdir())
         manifest = checkpoint.read_manifest(path)
@@ -84,7 +84,7 @@ def note(studio: Studio, name: str, title: str | None, tags: list[str] | None) -
     write_notes(folder, notes)
 
 
-def compared(studio: Studio, names: list[str]) -> dict[str, Any]:
+def compared(studio: Studio, names: list[str]) -> JsonObject:
     """Runs side by side, with the settings in which they differ."""
     found = list(dict.fromkeys(names))
     settings = [settings_of(studio.shelf.run(name)) for name in found]

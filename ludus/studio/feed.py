@@ -11,9 +11,12 @@ from typing import Any
 from ludus.studio.ledger import Ledger
 from ludus.studio.shelf import Shelf
 from ludus.studio.trainers import Trainers
+from ludus.types import JsonObject
 
-Message = dict[str, Any]
+Message = JsonObject
 Listener = Callable[[Message], None]
+Facts = tuple[str, ...]
+"""the facts of a run that the list of runs shows"""
 PAUSE = 0.25
 SCAN = 4
 """the list of all runs is read at every fourth poll"""
@@ -26,14 +29,14 @@ class RunsFeed:
     def __init__(self, shelf: Shelf, trainers: Trainers) -> None:
         self.shelf, self.trainers, self.lock = shelf, trainers, threading.Lock()
         self.ledgers: dict[str, Ledger] = {}
-        self.waiting: dict[str, tuple[list[dict[str, Any]], bool]] = {}
+        self.waiting: dict[str, tuple[list[JsonObject], bool]] = {}
         self.followers: dict[str, list[Listener]] = {}
         self.watchers: list[Listener] = []
-        self.told: dict[str, dict[str, Any]] = {}
-        self.list_told: Any = None
+        self.sent: dict[str, JsonObject] = {}
+        self.sent_list: list[Facts] | None = None
         self.task: asyncio.Task[None] | None = None
 
-    def summaries(self) -> list[dict[str, Any]]:
+    def summaries(self) -> list[JsonObject]:
         """Summaries of all runs."""
         with self.lock:
             self.trainers.reap()
@@ -42,14 +45,14 @@ class RunsFeed:
                 del self.ledgers[gone]
             return [self._update(name) for name in found]
 
-    def summary(self, name: str) -> dict[str, Any]:
+    def summary(self, name: str) -> JsonObject:
         """Summary of one run."""
         self.shelf.run(name)
         with self.lock:
             self.trainers.reap()
             return self._update(name)
 
-    def _update(self, name: str) -> dict[str, Any]:
+    def _update(self, name: str) -> JsonObject:
         """Read what is new of a run and return its summary; new lines are queued for its followers."""
         ledger = self.ledgers.get(name) or self.ledgers.setdefault(name, Ledger(self.shelf.out / name))
         lines, cut = ledger.update()
@@ -62,7 +65,7 @@ class RunsFeed:
         """Send changes of a run to the listener until the returned function is called; the first has no lines."""
         self.shelf.run(name)
         self.followers.setdefault(name, []).append(listener)
-        self.told.pop(name, None)
+        self.sent.pop(name, None)
         self._start_polling()
         return lambda: self._leave(name, listener)
 
@@ -104,7 +107,7 @@ class RunsFeed:
             number += 1
             await asyncio.sleep(PAUSE)
 
-    def _poll(self, names: tuple[str, ...], whole: bool) -> tuple[list[Message], Any]:
+    def _poll(self, names: tuple[str, ...], whole: bool) -> tuple[list[Message], list[Facts] | None]:
         """The changes of these runs, and if `whole`, the state of the list of runs; called in a thread."""
         listed = [_list_facts(facts) for facts in self.summaries()] if whole else None
         news = []
@@ -113,22 +116,22 @@ class RunsFeed:
             for name in set(names) & set(self.shelf.runs()):
                 facts = self._update(name)
                 lines, cut = self.waiting.pop(name, ([], False))
-                if lines or cut or self.told.get(name) != facts:
-                    self.told[name] = facts
+                if lines or cut or self.sent.get(name) != facts:
+                    self.sent[name] = facts
                     message: Message = {"kind": "run", "run": name, "summary": facts, "lines": lines}
                     news.append(message | ({"again": True} if cut else {}))
         return news, listed
 
-    def _send(self, news: list[Message], listed: Any) -> None:
+    def _send(self, news: list[Message], listed: list[Facts] | None) -> None:
         for message in news:
             for listener in list(self.followers.get(message["run"], [])):
                 listener(message)
-        if listed is not None and listed != self.list_told:
-            first, self.list_told = self.list_told is None, listed
+        if listed is not None and listed != self.sent_list:
+            first, self.sent_list = self.sent_list is None, listed
             for listener in [] if first else list(self.watchers):
                 listener({"kind": "runs"})
 
 
-def _list_facts(facts: dict[str, Any]) -> tuple[Any, ...]:
+def _list_facts(facts: JsonObject) -> Facts:
     """The facts of the list of runs whose change makes clients fetch it again."""
     return tuple(str(facts[name]) for name in ("name", "title", "tags", "status", "sentence", "checkpoints"))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
-import numpy as np
-
+from ludus import games
 from ludus.bridges import identity_of
 from ludus.evaluation import show
-from ludus.types import LudusError, Spec
+from ludus.types import DType, LudusError, Spec
+
+NO_RULES = ModuleType("no_rules")
 
 
 class ForeignGame(NamedTuple):
@@ -17,11 +19,15 @@ class ForeignGame(NamedTuple):
 
     name: str
     spec: Spec
-    observation: np.dtype[Any]
+    observation: DType
     title: str
     fingerprint: str
     settings: dict[str, str]
-    rules: Any = None
+    rules: ModuleType = NO_RULES
+    """a module without declarations"""
+
+
+AnyGame = games.Game | ForeignGame
 
 
 def is_foreign(name: str) -> bool:

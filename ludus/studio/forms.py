@@ -21,7 +21,7 @@ from ludus import algorithms
 from ludus.studio import shelf
 from ludus.studio.refusal import Refusal, unknown
 from ludus.training import config
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 HIDDEN = ("game", "settings", "method")
 PLAIN = (
@@ -48,10 +48,10 @@ class Entry(NamedTuple):
     group: str
 
 
-def form(game: str, algorithm: str | None) -> dict[str, Any]:
+def form(game: str, algorithm: str | None) -> JsonObject:
     """All settings of a run of this game and algorithm, in groups."""
     run, offered = preset(game, algorithm)
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[JsonObject]] = {}
     for entry in entries(run):
         groups.setdefault(entry.group, []).append(_field(entry))
     listed = [{"title": title, "fields": fields} for title, fields in groups.items()]
@@ -122,7 +122,7 @@ def _kind_of(hint: Any, value: Any, choices: tuple[Any, ...]) -> str:
     return {bool: "switch", int: "integer", float: "number"}.get(type(value), "text")
 
 
-def _field(entry: Entry) -> dict[str, Any]:
+def _field(entry: Entry) -> JsonObject:
     value = list(entry.value) if isinstance(entry.value, tuple) else entry.value
     plain = value if not isinstance(value, float) or math.isfinite(value) else str(value)
     facts = {"name": entry.name, "kind": entry.kind, "value": plain, "help": entry.help}
@@ -143,12 +143,12 @@ def help_of(kind: Any) -> dict[str, str]:
     return found
 
 
-def errors(game: str, algorithm: str | None, values: dict[str, Any]) -> dict[str, str]:
+def errors(game: str, algorithm: str | None, values: JsonObject) -> dict[str, str]:
     """Errors in typed values, by field; empty if all are valid."""
     return _checked(game, algorithm, values)[1]
 
 
-def run_of(game: str, algorithm: str | None, values: dict[str, Any]) -> config.Run[Any]:
+def run_of(game: str, algorithm: str | None, values: JsonObject) -> config.Run[Any]:
     """The run with these values; raises Refusal for the first invalid field."""
     run, wrong = _checked(game, algorithm, values)
     for field, sentence in wrong.items():
@@ -157,11 +157,11 @@ def run_of(game: str, algorithm: str | None, values: dict[str, Any]) -> config.R
     return run
 
 
-def _checked(game: str, algorithm: str | None, values: dict[str, Any]) -> tuple[config.Run[Any] | None, dict[str, str]]:
+def _checked(game: str, algorithm: str | None, values: JsonObject) -> tuple[config.Run[Any] | None, dict[str, str]]:
     start, _ = preset(game, algorithm)
     known = {entry.name: entry for entry in entries(start)}
     wrong = {name[:100]: "unknown setting" for name in values if name not in known}
-    parsed: dict[str, Any] = {}
+    parsed: JsonObject = {}
     for name in [name for name in values if name in known]:
         try:
             parsed[name] = parse(known[name], values[name])
@@ -177,7 +177,7 @@ def _checked(game: str, algorithm: str | None, values: dict[str, Any]) -> tuple[
         return None, {named_in(str(error), changed): str(error)}
 
 
-def _errors_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, str]:
+def _errors_alone(start: config.Run[Any], changed: JsonObject) -> dict[str, str]:
     """Errors of the fields that are invalid on their own, so that all are reported and not only the first."""
     wrong = {}
     for name, value in changed.items():
@@ -190,7 +190,7 @@ def _errors_alone(start: config.Run[Any], changed: dict[str, Any]) -> dict[str, 
     return wrong
 
 
-def _fails_with_all(start: config.Run[Any], changed: dict[str, Any]) -> bool:
+def _fails_with_all(start: config.Run[Any], changed: JsonObject) -> bool:
     try:
         _build_run(start, changed)
     except LudusError:
@@ -198,7 +198,7 @@ def _fails_with_all(start: config.Run[Any], changed: dict[str, Any]) -> bool:
     return False
 
 
-def _build_run(start: config.Run[Any], changed: dict[str, Any]) -> config.Run[Any]:
+def _build_run(start: config.Run[Any], changed: JsonObject) -> config.Run[Any]:
     """The run with these settings; the dataclasses raise LudusError for invalid combinations."""
     values = config.to_dict(start)
     for name, value in changed.items():

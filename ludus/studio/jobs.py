@@ -10,12 +10,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ludus.studio.refusal import Refusal, unknown
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 WORKERS, KEPT = 2, 20
 Tell = Callable[[str, int, int], None]
-Work = Callable[[Tell], Any]
+Work = Callable[[Tell], object]
 log = logging.getLogger("ludus.studio")
 
 
@@ -29,7 +31,7 @@ class Job:
     def __init__(self, what: str, work: Work) -> None:
         self.id, self.what, self.work = secrets.token_hex(6), what, work
         self.done, self.total, self.status = 0, 0, "running"
-        self.result: Any = None
+        self.result: object = None
         self.sentence: str | None = None
         self.stop = threading.Event()
 
@@ -39,7 +41,7 @@ class Job:
             raise Stopped
         self.done, self.total = done, total
 
-    def carry_out(self) -> None:
+    def run(self) -> None:
         try:
             self.tell("", 0, 0)
             self.result = jsonable(self.work(self.tell))
@@ -52,7 +54,7 @@ class Job:
             log.exception("job %s failed", self.what)
             self.status, self.sentence = "failed", "internal error; the terminal of the studio shows the details"
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         facts = {"job": self.id, "what": self.what, "done": self.done, "total": self.total, "status": self.status}
         return facts | {"result": self.result, "sentence": self.sentence}
 
@@ -92,10 +94,10 @@ class Jobs:
 
     def _work(self) -> None:
         while True:
-            self.queue.get().carry_out()
+            self.queue.get().run()
 
 
-def jsonable(value: Any) -> Any:
+def jsonable(value: object) -> object:
     """Data for JSON: NaN and infinity become None, NumPy scalars become numbers."""
     if isinstance(value, dict):
         return {str(name): jsonable(part) for name, part in value.items()}
@@ -103,4 +105,4 @@ def jsonable(value: Any) -> Any:
         return [jsonable(part) for part in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from ludus.agents import checkpoint
 from ludus.studio.trainers import LIVING, NOTES, notes_of, shorten_log
 from ludus.training import config, control
 from ludus.training.folder import CHECKPOINTS, METRICS, SETTINGS
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 Stamp = tuple[int, int, int]
 BLOCK, LONGEST_LINE = 2**18, 2**16
@@ -27,17 +27,17 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.stamps: dict[str, Stamp | None] = {}
-        self.run: config.Run[Any] | None = None
+        self.run: config.Run[object] | None = None
         self.trouble: str | None = None
         self.state = control.State("new")
-        self.notes: dict[str, Any] = {"title": "", "tags": []}
+        self.notes: JsonObject = {"title": "", "tags": []}
         self.checkpoints = 0
         self.manifest: checkpoint.Manifest | None = None
         self.file, self.position = 0, 0
-        self.last: dict[str, Any] = {}
-        self.scored: dict[str, Any] = {}
+        self.last: JsonObject = {}
+        self.scored: JsonObject = {}
 
-    def update(self) -> tuple[list[dict[str, Any]], bool]:
+    def update(self) -> tuple[list[JsonObject], bool]:
         """Read the folder again; return the new lines of metrics, and whether older lines were removed."""
         if self._changed(SETTINGS):
             self._read_settings()
@@ -49,15 +49,15 @@ class Ledger:
         self._read_state(bool(lines))
         return lines, cut
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The facts of a run that the list of runs shows."""
         run, status = self.run, self.state.status
         steps, of = self._steps(), run.steps if run else 0
-        rate = self.last.get("rate") if status == "training" else None
-        facts: dict[str, Any] = {"name": self.folder.name, **self.notes, "game": run.game if run else ""}
+        speed = self.last.get("steps_per_second") if status == "training" else None
+        facts: JsonObject = {"name": self.folder.name, **self.notes, "game": run.game if run else ""}
         facts |= {"algorithm": run.algorithm if run else "", "steps": steps, "of": of, **self._score()}
-        facts |= {"seconds": float(self.last.get("seconds") or 0.0), "rate": rate}
-        left = max(of - steps, 0) / rate if rate and rate > 0 else None
+        facts |= {"seconds": float(self.last.get("seconds") or 0.0), "steps_per_second": speed}
+        left = max(of - steps, 0) / speed if speed and speed > 0 else None
         facts |= {"left": left, "status": status, "sentence": self.state.sentence, "checkpoints": self.checkpoints}
         return facts
 
@@ -102,7 +102,7 @@ class Ledger:
             self.state = control.state_of(self.folder)
             shorten_log(self.folder)
 
-    def _read_metrics(self) -> tuple[list[dict[str, Any]], bool]:
+    def _read_metrics(self) -> tuple[list[JsonObject], bool]:
         try:
             with (self.folder / METRICS).open("rb") as file:
                 return self._read_from(file, stamp_of(file.fileno()))
@@ -111,7 +111,7 @@ class Ledger:
             self.file, self.position, self.last, self.scored = ABSENT, 0, {}, {}
             return [], gone
 
-    def _read_from(self, file: Any, stamp: Stamp | None) -> tuple[list[dict[str, Any]], bool]:
+    def _read_from(self, file: BinaryIO, stamp: Stamp | None) -> tuple[list[JsonObject], bool]:
         assert stamp is not None
         _, size, number = stamp
         if self.file == ABSENT:  # the file is new, so all its lines are
@@ -132,11 +132,11 @@ class Ledger:
         return lines, False
 
 
-def ends_of(file: Any, size: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+def ends_of(file: BinaryIO, size: int) -> tuple[JsonObject, JsonObject, int]:
     """The last line of metrics, the last line with a score, and the end of the last line; searched backwards."""
     end = _found(file, b"\n", size) + 1
     scored = _found(file, SCORED, end)
-    last: dict[str, Any] | None = None
+    last: JsonObject | None = None
     before = end
     while before > 0 and last is None:  # skip damaged lines
         before = _found(file, b"\n", before - 1) + 1
@@ -144,7 +144,7 @@ def ends_of(file: Any, size: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     return last or {}, (_line_at(file, _found(file, b"\n", scored) + 1) or {}) if scored >= 0 else {}, end
 
 
-def _found(file: Any, word: bytes, before: int) -> int:
+def _found(file: BinaryIO, word: bytes, before: int) -> int:
     """The last position of a word among the first `before` bytes, or -1."""
     end = before
     while end > 0:
@@ -158,12 +158,12 @@ def _found(file: Any, word: bytes, before: int) -> int:
     return -1
 
 
-def _line_at(file: Any, place: int) -> dict[str, Any] | None:
+def _line_at(file: BinaryIO, place: int) -> JsonObject | None:
     file.seek(place)
     return parsed(file.readline(LONGEST_LINE))
 
 
-def parsed(text: bytes) -> dict[str, Any] | None:
+def parsed(text: bytes) -> JsonObject | None:
     try:
         line = json.loads(text)
     except ValueError:

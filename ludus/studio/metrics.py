@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ludus.studio.ledger import stamp_of
+from ludus.studio.ledger import Stamp, stamp_of
 from ludus.training import loggers
 from ludus.training.folder import METRICS
-from ludus.types import Array
+from ludus.types import Array, JsonObject
 
-BESIDE = ("step", "seconds", "time")
+AXES = ("step", "seconds", "time")
 Columns = dict[str, Array]
 
 
@@ -27,18 +27,18 @@ def columns_of(folder: Path) -> Columns:
 
 
 @functools.lru_cache(8)
-def _columns(path: Path, stamp: Any) -> Columns:
+def _columns(path: Path, stamp: Stamp) -> Columns:
     return loggers.columns(path)
 
 
 def names_of(folder: Path) -> list[str]:
-    return [name for name in columns_of(folder) if name not in BESIDE]
+    return [name for name in columns_of(folder) if name not in AXES]
 
 
-def drawn(folder: Path, points: int) -> dict[str, Any]:
+def downsampled(folder: Path, points: int) -> JsonObject:
     """The columns with at most about `points` points each, as JSON data."""
     columns = thinned(columns_of(folder), points)
-    plain = {name: plainly(column) for name, column in columns.items()}
+    plain = {name: to_json(column) for name, column in columns.items()}
     step, seconds = plain.pop("step", []), plain.pop("seconds", [])
     plain.pop("time", None)
     return {"step": step, "seconds": seconds, "columns": plain}
@@ -60,7 +60,7 @@ def thinned(columns: Columns, points: int) -> Columns:
 
 
 def _ends(name: str, column: Array, first: Array, last: Array, scored: Array) -> Array:
-    if name in BESIDE:
+    if name in AXES:
         return np.concatenate([column[first], column[last], column[scored]])
     rest = column.astype(np.float64)
     rest[scored] = np.nan  # lines with a score are kept unchanged
@@ -70,7 +70,7 @@ def _ends(name: str, column: Array, first: Array, last: Array, scored: Array) ->
     return np.concatenate([*ends, column[scored]])
 
 
-def plainly(column: Array) -> list[float | None]:
+def to_json(column: Array) -> list[float | None]:
     """Numbers for JSON: NaN and infinity become None."""
     if column.dtype.kind == "i":
         return column.tolist()
@@ -81,7 +81,7 @@ def as_csv(folder: Path) -> Iterator[str]:
     """All columns as CSV text, in pieces of 1000 lines."""
     columns = columns_of(folder)
     yield ",".join(json.dumps(name) if "," in name or '"' in name else name for name in columns) + "\r\n"
-    rows = zip(*(plainly(column) for column in columns.values()), strict=True)
+    rows = zip(*(to_json(column) for column in columns.values()), strict=True)
     lines: list[str] = []
     for row in rows:
         lines.append(",".join("" if value is None else repr(value) for value in row) + "\r\n")

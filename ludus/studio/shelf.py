@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 from ludus import agents, algorithms, games
 from ludus.agents import checkpoint
+from ludus.agents.player import Contestant
 from ludus.agents.search import lookahead
 from ludus.dsl import Parameter
 from ludus.studio import foreign
 from ludus.studio.refusal import Refusal, unknown
 from ludus.training.folder import CHECKPOINTS, SETTINGS
-from ludus.types import Continuous, LudusError
+from ludus.types import Continuous, JsonObject, LudusError
 
 RUN = re.compile(r"run:([A-Za-z0-9._-]{1,100})(?:@(best|\d{6,19}))?", re.ASCII)
 SEARCH = re.compile(r"mcts\((\d{1,5})\)", re.ASCII)
@@ -56,7 +57,7 @@ class Shelf:
 
     def __init__(self, out: Path) -> None:
         self.out, self.lock = out, threading.Lock()
-        self.loaded: OrderedDict[tuple[str, str], tuple[Any, Any]] = OrderedDict()
+        self.loaded: OrderedDict[tuple[str, str], Contestant] = OrderedDict()
 
     def runs(self) -> dict[str, Path]:
         """All runs by name."""
@@ -98,7 +99,7 @@ class Shelf:
             raise unknown("agent", name, f"; there are {', '.join(offer.name for offer in self.agents(game)[:12])}")
         return name
 
-    def agent(self, name: str, game: str) -> tuple[Any, Any]:
+    def agent(self, name: str, game: str) -> Contestant:
         """The agent of this name for a game, and its parameters; recently loaded agents are cached."""
         key = (self.kind(name, game), game)
         with self.lock:
@@ -146,7 +147,7 @@ class Shelf:
                 offers.append(Offer(f"run:{name}@best", f"{name} (best)", f"checkpoint {best.name if best else ''}", 3))
         return offers
 
-    def games(self) -> list[dict[str, Any]]:
+    def games(self) -> list[JsonObject]:
         """All games that load, with the facts that the gallery shows."""
         return [dict(facts) for facts in _games(tuple(found.name for found in games.catalogue() if found.game))]
 
@@ -164,7 +165,7 @@ class Shelf:
                 del self.loaded[key]
 
 
-def load(kind: str, game: str) -> tuple[Any, Any]:
+def load(kind: str, game: str) -> Contestant:
     """An agent and its parameters; an error for a damaged checkpoint."""
     agent = agents.load(kind, game)
     return agent, agent.init(described(game).spec, 0)
@@ -219,11 +220,11 @@ def _of_game(path: Path, game: games.Game | foreign.ForeignGame) -> checkpoint.M
 
 
 @functools.lru_cache(4)
-def _games(names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _games(names: tuple[str, ...]) -> list[JsonObject]:
     return [_game_facts(games.load(name)) for name in names]
 
 
-def _game_facts(game: games.Game) -> dict[str, Any]:
+def _game_facts(game: games.Game) -> JsonObject:
     spec, continuous = game.spec, isinstance(game.spec.actions, Continuous)
     parameters = {key: _parameter_facts(one) for key, one in games.parameters_of(game.rules).items()}
     facts = {"name": game.name, "title": game.title, "summary": game.summary, "seats": spec.seats, "turns": spec.turns}
@@ -233,8 +234,8 @@ def _game_facts(game: games.Game) -> dict[str, Any]:
     return facts | {"algorithms": algorithms_for(game), "playable": playable, "trained": trained}
 
 
-def _parameter_facts(parameter: Parameter) -> dict[str, Any]:
-    facts: dict[str, Any] = {"default": parameter.default, "meaning": parameter.meaning}
+def _parameter_facts(parameter: Parameter) -> JsonObject:
+    facts: JsonObject = {"default": parameter.default, "meaning": parameter.meaning}
     return facts | {"options": list(parameter.options), "by_hand": parameter.by_hand}
 
 
@@ -248,7 +249,7 @@ def _picture(game: str) -> bytes:
     return webp(played.frames[-1], played.frame)
 
 
-def webp(shapes: Any, frame: tuple[int, int], width: int = 480) -> bytes:
+def webp(shapes: Array, frame: tuple[int, int], width: int = 480) -> bytes:
     """Encode a picture as WebP."""
     from ludus.rendering import images
 

@@ -13,20 +13,21 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ludus.studio.rooms import Room, Rooms
 from ludus.studio.rooms.schema import FIELDS
 from ludus.studio.rooms.stage import Frame
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 LONGEST, PER_SECOND = 4096, 200
 MOST_SOCKETS, MOST_ROOMS, MOST_RUNS, MOST_WAITING = 200, 16, 64, 256
 REFUSED, BUSY = 1008, 1013
 GRACE = 2.0
 """seconds to wait for the close message to be sent to a page that does not read"""
+Item = TypeVar("Item")
 _open_sockets: set[int] = set()
 
 
@@ -37,8 +38,8 @@ class Malformed(Exception):  # noqa: N818  (it is the message that is malformed)
 class RunsFeed(Protocol):
     """Sends changes of runs; callbacks are called in the event loop."""
 
-    def follow(self, name: str, callback: Callable[[dict[str, Any]], None]) -> Callable[[], None]: ...
-    def changed(self, callback: Callable[[dict[str, Any]], None]) -> Callable[[], None]: ...
+    def follow(self, name: str, callback: Callable[[JsonObject], None]) -> Callable[[], None]: ...
+    def changed(self, callback: Callable[[JsonObject], None]) -> Callable[[], None]: ...
 
 
 class Studio(Protocol):
@@ -61,7 +62,7 @@ async def serve(websocket: WebSocket, studio: Studio) -> None:
         return
     page = Page(websocket, studio)
     _open_sockets.add(id(page))
-    tasks = [asyncio.create_task(page.write()), asyncio.create_task(page.read()), asyncio.create_task(page.choke())]
+    tasks = [asyncio.create_task(page.write()), asyncio.create_task(page.read()), asyncio.create_task(page.wait_for_overflow())]
     try:
         page.say({"kind": "hello", "boot": studio.boot, "version": studio.version})
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -96,22 +97,22 @@ class Watcher:
 
     def __init__(self, page: Page, room: Room) -> None:
         self.page, self.room, self.seen = page, room, -1
-        self.state: dict[str, Any] | None = None
+        self.state: JsonObject | None = None
         self.frame: Frame | None = None
         self._loop = asyncio.get_running_loop()
 
-    def told(self, message: dict[str, Any]) -> None:
+    def on_message(self, message: JsonObject) -> None:
         self._call_in_loop(self._take_state if message["kind"] == "room" else self.page.say, message)
 
-    def shown(self, frame: Frame) -> None:
+    def on_frame(self, frame: Frame) -> None:
         self._call_in_loop(self._take_frame, frame)
 
-    def _call_in_loop(self, take: Callable[[Any], None], what: Any) -> None:
+    def _call_in_loop(self, take: Callable[[Item], None], what: Item) -> None:
         # The loop may already be closed if the server ends while a room is making a move.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(take, what)
 
-    def _take_state(self, state: dict[str, Any]) -> None:
+    def _take_state(self, state: JsonObject) -> None:
         self.state = state
         self.page.wake()
 
@@ -138,10 +139,10 @@ class Page:
         self.watchers: dict[str, Watcher] = {}
         self.stops: dict[str, Callable[[], None]] = {}
         """functions that end the subscription of a run, by its name; "" is the list of runs"""
-        self._waiting: deque[dict[str, Any]] = deque()
+        self._waiting: deque[JsonObject] = deque()
         self._work = asyncio.Event()
-        self._second, self._heard = 0.0, 0
-        self._choked = asyncio.Event()
+        self._second, self._received = 0.0, 0
+        self._overflow = asyncio.Event()
 
     # Reading.
 
@@ -152,17 +153,17 @@ class Page:
             if message["type"] == "websocket.disconnect":
                 return
             self._count()
-            await self.hear(parsed(message.get("text")))
+            await self.handle(parsed(message.get("text")))
 
     def _count(self) -> None:
         now = time.monotonic()
         if now >= self._second + 1:
-            self._second, self._heard = now, 0
-        self._heard += 1
-        if self._heard > PER_SECOND:
+            self._second, self._received = now, 0
+        self._received += 1
+        if self._received > PER_SECOND:
             raise Malformed(f"more than {PER_SECOND} messages in one second; send fewer")
 
-    async def hear(self, message: dict[str, Any]) -> None:
+    async def handle(self, message: JsonObject) -> None:
         """Execute a message; a LudusError is sent back as an error message."""
         do, room, run = message.get("do"), message.get("room"), message.get("run")
         if not isinstance(do, str):
@@ -179,7 +180,7 @@ class Page:
         except LudusError as error:
             self.say({"kind": "error", "sentence": str(error)} | ({"room": room} if isinstance(room, str) else {}))
 
-    async def _in_room(self, do: str, name: str, message: dict[str, Any]) -> None:
+    async def _in_room(self, do: str, name: str, message: JsonObject) -> None:
         if do == "leave":
             self._leave(name)
         elif do == "watch":
@@ -195,7 +196,7 @@ class Page:
         """Send the error of a failed command to the page that gave it; called in the room's thread."""
         error = None if done.cancelled() else done.exception()
         if isinstance(error, LudusError):
-            watcher.told({"kind": "error", "sentence": str(error), "room": watcher.room.id})
+            watcher.on_message({"kind": "error", "sentence": str(error), "room": watcher.room.id})
 
     async def _watch(self, name: str) -> None:
         """Watch a room; if it is watched already, its state and picture are sent again."""
@@ -236,12 +237,12 @@ class Page:
 
     # Writing.
 
-    def say(self, message: dict[str, Any]) -> None:
+    def say(self, message: JsonObject) -> None:
         """Queue a message; if too many wait because the page does not read, the socket is closed."""
         if message == {"kind": "runs"} and message in self._waiting:
             return
         if len(self._waiting) >= MOST_WAITING:
-            self._choked.set()
+            self._overflow.set()
             return
         self._waiting.append(message)
         self.wake()
@@ -249,9 +250,9 @@ class Page:
     def wake(self) -> None:
         self._work.set()
 
-    async def choke(self) -> None:
+    async def wait_for_overflow(self) -> None:
         """Raise Malformed when too many messages wait to be sent."""
-        await self._choked.wait()
+        await self._overflow.wait()
         raise Malformed("this page does not read its messages; reload it")
 
     async def write(self) -> None:
@@ -265,7 +266,7 @@ class Page:
                 await watcher.send(self.websocket)
 
 
-def parsed(text: str | None) -> dict[str, Any]:
+def parsed(text: str | None) -> JsonObject:
     """A message from a page: a short JSON object."""
     if text is None or len(text.encode()) > LONGEST:
         raise Malformed(f"a message is a JSON object of at most {LONGEST} bytes")
@@ -278,7 +279,7 @@ def parsed(text: str | None) -> dict[str, Any]:
     return message
 
 
-def _text(message: dict[str, Any]) -> str:
+def _text(message: JsonObject) -> str:
     """JSON in ASCII, because text from a page may contain lone surrogates, which UTF-8 cannot encode."""
     return json.dumps(message, separators=(",", ":"))
 
@@ -287,7 +288,7 @@ def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-def _name(value: Any, what: str) -> str:
+def _name(value: object, what: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 200:
         raise Malformed(f'the field "{what}" of this message must be the name of a {what}')
     return value

@@ -22,7 +22,7 @@ from ludus.agents.tabular import TabularAgent
 from ludus.agents.trained import Trained
 from ludus.games import plain_name
 from ludus.pool import AnyPool
-from ludus.types import Array, Discrete, Spec, Step, some_rows
+from ludus.types import Array, Discrete, JsonObject, Spec, Step, some_rows
 
 CHANCE, VALUE = "chance", "value"
 SHOWN, LEAST = 100, 0.0005
@@ -42,7 +42,7 @@ class Thoughts(NamedTuple):
     action: int | None = None
     """the action it would take, if the evaluation already determined it"""
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> JsonObject:
         """As JSON data for the page."""
         moves = None if self.moves is None else {str(action): _plain(x) for action, x in self.moves.items()}
         values = None if self.values is None else [_plain(value) for value in self.values]

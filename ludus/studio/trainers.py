@@ -19,6 +19,7 @@ from ludus.files import write_atomically
 from ludus.studio.refusal import Refusal
 from ludus.training import config, control, runs
 from ludus.training.folder import SETTINGS
+from ludus.types import JsonObject
 
 LIVING = ("training", "paused")
 MOST_TRAINERS = 16
@@ -37,7 +38,7 @@ class Trainers:
         self.children: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.asked: dict[tuple[str, int], float] = {}
 
-    def begin(self, run: config.Run[Any]) -> Path:
+    def begin(self, run: config.Run[object]) -> Path:
         """Create a new run and start its trainer."""
         folder = runs.prepare(run, self.out)
         self.start(folder)
@@ -147,7 +148,7 @@ def newest_steps(folder: Path) -> int:
     return 0 if newest is None else checkpoint.read_manifest(newest).steps
 
 
-def notes_of(folder: Path) -> dict[str, Any]:
+def notes_of(folder: Path) -> JsonObject:
     """The title and tags of a run; empty if there are none or the file is damaged."""
     try:
         found = json.loads((folder / NOTES).read_bytes()[:65_536])
@@ -158,5 +159,5 @@ def notes_of(folder: Path) -> dict[str, Any]:
     return {"title": title if isinstance(title, str) else "", "tags": kept}
 
 
-def write_notes(folder: Path, notes: dict[str, Any]) -> None:
+def write_notes(folder: Path, notes: JsonObject) -> None:
     write_atomically(folder / NOTES, json.dumps(notes, ensure_ascii=False).encode())

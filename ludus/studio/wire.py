@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import io
 import struct
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -58,7 +59,7 @@ def pack(shapes: Array) -> Array:
     return rows
 
 
-def encode(room: int, tick: int, rows: Array, before: Array | None = None, gauges: Any = ()) -> bytes:
+def encode(room: int, tick: int, rows: Array, before: Array | None = None, gauges: Sequence[float] = ()) -> bytes:
     """One message: all rows, or those between the first and the last that differ from the rows `before`."""
     first, last = (0, len(rows)) if before is None else _changed(before, rows)
     numbers = np.asarray(gauges, "<f4")
@@ -66,7 +67,7 @@ def encode(room: int, tick: int, rows: Array, before: Array | None = None, gauge
     return HEADER.pack(*head) + numbers.tobytes() + _cut(rows[first:last])
 
 
-def encode_pixels(room: int, tick: int, pixels: Array, gauges: Any = ()) -> bytes:
+def encode_pixels(room: int, tick: int, pixels: Array, gauges: Sequence[float] = ()) -> bytes:
     """The message of a game that draws pixels [H, W, 3]: header, gauges, and the picture as WebP."""
     numbers = np.asarray(gauges, "<f4")
     buffer = io.BytesIO()
@@ -98,7 +99,7 @@ def _cut(rows: Array) -> bytes:
 class Frame:
     """One picture of a room, encoded once for all listeners."""
 
-    def __init__(self, room: int, number: int, tick: int, rows: Array, before: Array | None, gauges: Any = ()) -> None:
+    def __init__(self, room: int, number: int, tick: int, rows: Array, before: Array | None, gauges: Sequence[float] = ()) -> None:
         self.room, self.number, self.tick, self.rows, self.gauges = room, number, tick, rows, tuple(gauges)
         self._before = before
 
@@ -124,7 +125,7 @@ class Frame:
 class PixelFrame:
     """A frame of a game that draws pixels; every message is whole."""
 
-    def __init__(self, room: int, number: int, tick: int, pixels: Array, gauges: Any = ()) -> None:
+    def __init__(self, room: int, number: int, tick: int, pixels: Array, gauges: Sequence[float] = ()) -> None:
         self.room, self.number, self.tick = room, number, tick
         self.whole = self.change = encode_pixels(room, tick, pixels, gauges)
 
@@ -163,7 +164,7 @@ def decode(message: bytes, before: Array | None = None) -> Seen:
     return Seen(room, tick, bool(flags & WHOLE), gauges, shapes)
 
 
-def _read_shape(message: bytes, place: int, shape: Any) -> int:
+def _read_shape(message: bytes, place: int, shape: Array) -> int:
     """Fill one shape; return the position of the next."""
     kind, letters, red, green, blue, _, x, y, w, h, size, angle = struct.unpack_from("<6B4hHh", message, place)
     text = message[place + FIXED : place + FIXED + letters]

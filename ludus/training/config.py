@@ -15,12 +15,12 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 import tyro
 
 from ludus import algorithms, games, runtimes
-from ludus.algorithms.settings import checked, closest, renamed
+from ludus.algorithms.settings import check_ranges, checked, closest, renamed
 from ludus.types import LudusError, Spec
 
 PRESETS = pathlib.Path(__file__).with_name("presets")
@@ -33,45 +33,47 @@ Settings = TypeVar("Settings")
 class Run(Generic[Settings]):
     """A training run."""
 
+    RENAMED: ClassVar[dict[str, str]] = {
+        "rows": "num_envs", "games": "eval_games", "rival": "eval_opponent", "keep": "keep_checkpoints"
+    }  # fmt: skip
+    """former names, for the error message about an old run.toml"""
+
     game: Annotated[str, tyro.conf.Positional]
-    """what is played: tictactoe, gymnasium:Taxi-v4, discretize:cartpole(bins=8)"""
+    """the game: tictactoe, gymnasium:Taxi-v4, discretize:cartpole(bins=8)"""
     settings: Annotated[Settings, tyro.conf.arg(name="")]
-    """of the algorithm"""
+    """settings of the algorithm"""
     steps: int = 10_000_000
-    """decisions to learn from, in all"""
-    rows: int = 64
-    """games at once, in each worker"""
+    """decisions to learn from, in total; 1 or more"""
+    num_envs: int = 64
+    """games that each worker plays at once; 1 or more"""
     seed: int = 0
-    """the same seed and settings end in the same result"""
+    """random seed; the same seed and settings give the same result"""
     runtime: str = "local"
     """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server"""
     workers: int = 0
-    """number of workers; 0: for tables one per core or rank, for networks one"""
+    """number of workers; 0 for one per core or rank with tables, and one with networks"""
     chunk: int = 0
-    """decisions of a worker between two merges; 0: a million, or some thousands if Python steps the games"""
+    """decisions of a worker between two merges of tables; 0 for a million, or thousands if Python steps the games"""
     evaluations: int = 20
-    """how often the score is taken, over the whole run"""
-    games: int = 400
-    """games a score is taken from"""
-    rival: str = "random"
-    """who a score is taken against, in games for two: random, greedy, a run; the best checkpoint is chosen by it"""
+    """evaluations in the whole run; 0 or more"""
+    eval_games: int = 400
+    """games per evaluation; 1 or more"""
+    eval_opponent: str = "random"
+    """opponent in evaluations of games with several seats: random, greedy, a run; the best checkpoint is chosen by it"""
     checkpoint_seconds: float = 30.0
-    """seconds between checkpoints"""
-    keep: int = 3
-    """newest checkpoints that stay, beside the best"""
+    """seconds between checkpoints; 0 or more"""
+    keep_checkpoints: int = 3
+    """newest checkpoints that are kept, besides the best; 1 or more"""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
-    """where metrics go besides metrics.jsonl"""
+    """loggers besides metrics.jsonl"""
 
     def __post_init__(self) -> None:
-        if self.runtime == "single":
-            raise LudusError('the runtime "single" is now called "local": rename it')
         runtimes.load(self.runtime)
-        for name in ("steps", "rows", "games", "keep"):
-            if getattr(self, name) < 1:
-                raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
-        for name in ("workers", "chunk", "evaluations", "checkpoint_seconds"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise LudusError(f"{name} is a number from 0, not {getattr(self, name)}")
+        check_ranges(
+            self,
+            positive_integers=("steps", "num_envs", "eval_games", "keep_checkpoints"),
+            non_negative=("workers", "chunk", "evaluations", "checkpoint_seconds"),
+        )
 
     @property
     def algorithm(self) -> str:
@@ -130,7 +132,7 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
     for name in values:
         if name not in ours | theirs | {"algorithm"}:
             raise LudusError(
-                f'{where} has an unknown setting "{name}"{renamed(name, kind) or closest(name, ours | theirs)}'
+                f'{where} has an unknown setting "{name}"{renamed(name, kind) or renamed(name, Run) or closest(name, ours | theirs)}'
             )
     settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
     common = {name: values[name] for name in ours & set(values)}

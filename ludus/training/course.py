@@ -52,7 +52,7 @@ class Course:
         self.folder, self.opened, self.standing = folder, opened, standing
         self.run, self.pool, self.agent = opened.run, opened.pool, opened.agent
         if self.pool.spec.seats > 1:
-            load_agent(self.run.rival, self.run.game)  # raises now, and not at the first evaluation
+            load_agent(self.run.eval_opponent, self.run.game)  # raises now, and not at the first evaluation
         self.scores, self.best = past_scores(folder), best_score(folder)
         self.last_save, self.saving = time.perf_counter(), False
 
@@ -120,10 +120,10 @@ class Course:
 
 def take_score(run: Run[Any], pool: AnyPool, agent: Any, params: Any, steps: int) -> Interval:
     """The mean return of greedy play: alone, or against the run's rival where there is somebody to play against."""
-    games, seed = run.games, (run.seed * 1_000_003 + steps) % 2**31
+    games, seed = run.eval_games, (run.seed * 1_000_003 + steps) % 2**31
     if pool.spec.seats == 1:
         return evaluate.score(run.game, agent, params, games, seed).interval
-    opponent = load_agent(run.rival, run.game)
+    opponent = load_agent(run.eval_opponent, run.game)
     return evaluate.match(
         run.game, [(agent, params), (opponent, opponent.init(pool.spec, seed))], games + games % 2, seed
     ).interval

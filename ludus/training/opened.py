@@ -33,12 +33,12 @@ class Opened(NamedTuple):
 def open_run(run: Run[Any]) -> Opened:
     """Open the game and the workers of a run; raises LudusError if they do not fit together."""
     workers = runtimes.count_workers(run.runtime, run.settings, run.workers)
-    ahead = run.settings.compile_ahead(run.game, run.rows, workers)
+    ahead = run.settings.compile_ahead(run.game, run.num_envs, workers)
     pool = open_pool(run.game, 1, run.seed, threads=1)
     try:
         agent = run.settings.new_agent(pool)
         longest = runtimes.longest_chunk(run.runtime)
-        chunk = run.settings.chunk(pool, Desk(run.seed, 0, workers, run.steps), run.rows, run.chunk, longest)
+        chunk = run.settings.chunk(pool, Desk(run.seed, 0, workers, run.steps), run.num_envs, run.chunk, longest)
         run = replace(run, workers=workers, chunk=chunk, game=identity_of(pool).full_name)
         return Opened(run, pool, agent, runtimes.open_source(run.runtime, job_of(run)), ahead)
     except BaseException:
@@ -48,4 +48,4 @@ def open_run(run: Run[Any]) -> Opened:
 
 def job_of(run: Run[Any]) -> Job:
     """What the workers have to do."""
-    return Job(run.game, run.rows, run.seed, max(run.chunk // run.rows, 1), run.workers, run.settings)
+    return Job(run.game, run.num_envs, run.seed, max(run.chunk // run.num_envs, 1), run.workers, run.settings)

@@ -78,7 +78,7 @@ def save(folder: Path, opened: Opened, source: Source[Any] | None, standing: Sta
     workers = source.state() if source else {f"worker_{number}": times for number in range(job.workers)}
     arrays = run.settings.save(learner) | workers
     path = checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, arrays))
-    checkpoint.rotate(folder / CHECKPOINTS, run.keep)
+    checkpoint.rotate(folder / CHECKPOINTS, run.keep_checkpoints)
     return path
 
 

@@ -90,7 +90,9 @@ def _loop(course: Course, source: Source[Any], record: loggers.Sink, stop: Calla
             metrics = course.take(progress, clock.seconds)
             rate = speed.rate(course.standing.learner.steps, clock.seconds)
             with writing(folder):
-                record.write(course.standing.learner.steps, metrics | {"seconds": clock.seconds, "rate": rate})
+                record.write(
+                    course.standing.learner.steps, metrics | {"seconds": clock.seconds, "steps_per_second": rate}
+                )
             control.hear()
             ending, due = source.agree(course.finished or stop(), course.save_due or control.wants_save)
             if ending or due:

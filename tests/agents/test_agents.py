@@ -1,4 +1,4 @@
-"""Every agent that needs no training: legal everywhere, repeatable, and as strong as it claims."""
+"""Agents that need no training: legal and repeatable actions, and minimum strength."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ PAIRS = [(name, kind) for name in games.names() for kind in agents.kinds_for(nam
 
 
 @pytest.mark.parametrize(("name", "kind"), PAIRS)
-def test_an_agent_acts_legally_and_repeatably(name, kind):
+def test_agents_act_legally_and_repeatably(name, kind):
     rows = 4 if (name, kind) == ("connect4", "perfect") else 32
     loaded = agents.load(kind, name)
     streams = []
@@ -35,7 +35,7 @@ SEARCHES = [("tictactoe", "mcts(5)"), ("goofspiel", "mcts(5)"), ("connect4", "lo
 
 
 @pytest.mark.parametrize(("name", "kind"), PAIRS + SEARCHES)
-def test_with_a_key_for_each_row_rows_do_not_depend_on_each_other(name, kind):
+def test_rows_with_their_own_keys_are_independent(name, kind):
     keys = np.array([7, 2**63 + 1, 7], np.uint64)
     loaded, together = agents.load(kind, name), Pool(name, 3, [4, 5, 4])
     views = together.spec.views
@@ -51,7 +51,7 @@ def first_action(loaded, pool, keys):
 
 
 def results(name, kinds, rows, seed):
-    """What seat 0 got in `rows` games between two kinds of agents."""
+    """The return of seat 0 in `rows` games between two kinds of agents."""
     pool = Pool(name, rows, seed)
     players = [agents.load(kind, name) for kind in kinds]
     params = [player.init(pool.spec, 0) for player in players]
@@ -76,7 +76,7 @@ def test_perfect_tictactoe_never_loses_and_often_beats_random():
     assert not results("tictactoe", ("perfect", "perfect"), 100, 3).any()
 
 
-def test_perfect_tictactoe_knows_theory():
+def test_perfect_tictactoe_values():
     assert perfect.value(0, 0) == 0
     assert perfect.value(0b11, 0b11000) == 1  # two in a row and to move
     assert perfect.best_cells(0b11, 0b11000) == tuple(cell == 2 for cell in range(9))
@@ -108,7 +108,7 @@ def test_scripted_recall_remembers_the_cue(name):
     assert (result.returns == 1).all()
 
 
-def test_scripted_recall_guesses_what_it_was_not_shown():
+def test_scripted_recall_guesses_an_unseen_cue():
     pool = Pool("recall(cues=8, delay=1)", 400, 3)
     agent = agents.load("scripted", "recall")
     pool.advance([0] * 400)
@@ -120,14 +120,14 @@ def test_scripted_recall_guesses_what_it_was_not_shown():
 
 
 @pytest.mark.parametrize(("locks", "moves"), [(3, 52), (2, 36), (1, 20)])
-def test_scripted_lair_takes_the_shortest_way(locks, moves):
+def test_scripted_lair_takes_the_shortest_path(locks, moves):
     name = f"lair(locks={locks})"
     agent = agents.load("scripted", name)
     result = scores.score(name, agent, agent.init(None, 0), games=3, rows=3)
     assert (result.returns == 1).all() and (result.lengths == moves).all()
 
 
-def test_scripted_lair_knows_the_way_from_wherever_it_was_led():
+def test_scripted_lair_finds_the_treasure_from_any_position():
     pool = Pool("lair", 32, 5)
     pool.play_randomly(40)
     assert len(np.unique(pool.states[["row", "column"]])) > 5
@@ -137,7 +137,7 @@ def test_scripted_lair_knows_the_way_from_wherever_it_was_led():
     assert found.all()
 
 
-def test_wrong_names_get_a_sentence():
+def test_unknown_names_raise():
     with pytest.raises(LudusError, match='unknown agent "genius"; known are best, perfect'):
         agents.load("genius", "tictactoe")
     with pytest.raises(LudusError, match="car has no perfect player; it has scripted, random"):
@@ -145,13 +145,13 @@ def test_wrong_names_get_a_sentence():
 
 
 @pytest.mark.parametrize(("kind", "games_", "cleared", "ante"), [("greedy", 200, 0.65, 2.4), ("expert", 60, 0.85, 4.0)])
-def test_players_of_balatro_are_as_strong_as_they_claim(kind, games_, cleared, ante):
+def test_minimum_strength_of_balatro_players(kind, games_, cleared, ante):
     score = scores.score("balatro", agents.load(kind, "balatro"), (), games_, 1)
     assert score.measures["ante 1 cleared"].estimate > cleared
     assert score.measures["ante"].estimate > ante
 
 
-def test_who_thinks_about_games_says_that_it_needs_them():
+def test_thinker_without_a_pool_raises():
     pool = Pool("balatro", 1)
     with pytest.raises(LudusError, match="needs the states of the games"):
         agents.load("greedy", "balatro").act((), (), pool.step, 0)

@@ -1,4 +1,4 @@
-"""The expert's quick look at a hand is the game's own, but for the rules of jokers."""
+"""The expert's fast evaluation of poker hands agrees with the game, except for the effects of jokers."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def compare(states, work, quick, exact):
             exact[i, index] = hand_of(work[0].trial, actions.SUBSETS[index])
 
 
-def test_every_subset_is_the_poker_hand_that_the_game_sees():
+def test_poker_hands_of_all_subsets_agree_with_the_game():
     pool = Pool("balatro(scale=1e-6)", 256, seed=5)
     pool.play_randomly(80)
     states = pool.states

@@ -1,4 +1,4 @@
-"""Every agent that a game can name keeps every promise of the agent protocol. A check is a function of a `Trial`."""
+"""Every agent of every game implements the agent protocol. A check is a function of a `Trial`."""
 
 import dataclasses
 import functools
@@ -32,7 +32,7 @@ PAIRS = [(name, kind) for name in games.bundled() for kind in kinds_of(name)]
 
 
 class Trial(NamedTuple):
-    """An agent at a new pool of its game."""
+    """An agent and a new pool of its game."""
 
     agent: Agent
     """as it was loaded"""
@@ -71,7 +71,7 @@ def act(trial: Trial, memory, key: int):
 
 
 def is_curious(agent: Agent) -> bool:
-    """Whether a trained network has one value more, that of rewards for what is new."""
+    """Whether a trained network has an additional value for novelty rewards."""
     return getattr(getattr(agent, "agent", agent), "curious", False)
 
 
@@ -80,7 +80,7 @@ def bytes_of(step: Step) -> list[bytes]:
 
 
 def it_implements_the_protocol(trial: Trial) -> None:
-    """An agent is declared as one, frozen and hashable, so that it can be a static argument of jit."""
+    """An agent is an instance of the protocol, frozen and hashable, so that it can be a static argument of jit."""
     for agent in (trial.agent, trial.at):
         assert isinstance(agent, Agent) and isinstance(hash(agent), int)
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -89,7 +89,7 @@ def it_implements_the_protocol(trial: Trial) -> None:
 
 
 def it_plays_legally(trial: Trial) -> None:
-    """Its actions are legal in every row, and a decision has the shapes that the protocol says."""
+    """Actions are legal in every row, and decisions have the shapes of the protocol."""
     memory, pool = new_memory(trial), trial.pool
     rows, seats = pool.step.reward.shape
     for turn in range(STEPS):
@@ -122,16 +122,16 @@ def its_memory_has_a_row_for_each_row(trial: Trial) -> None:
 
 
 def rows_without_a_decision_are_skipped(trial: Trial) -> None:
-    """Where the discount is 0 there is nothing to decide, and any answer of the right shape will do."""
+    """In rows with discount 0 any action of the right shape is accepted."""
     step = trial.pool.step._replace(discount=np.zeros_like(trial.pool.step.discount))
     decision, _ = trial.at.act(trial.params, new_memory(trial), step, 2)
     continuous = isinstance(trial.pool.spec.actions, Continuous)
-    wanted = (*step.seat.shape, len(trial.pool.spec.actions.low)) if continuous else step.seat.shape
-    assert np.shape(decision.action) == wanted
+    expected = (*step.seat.shape, len(trial.pool.spec.actions.low)) if continuous else step.seat.shape
+    assert np.shape(decision.action) == expected
 
 
 def it_can_be_a_player(trial: Trial) -> None:
-    """A `Player` brings it to the table: it plays a seat of all rows, with its own memory and random numbers."""
+    """The agent can be wrapped in a `Player`, with its own memory and random numbers."""
     pool, player = trial.pool, Player("it", trial.agent, trial.params, trial.pool, 5)
     for _ in range(STEPS):
         player.notice(pool.step)
@@ -147,10 +147,10 @@ CHECKS = (
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("trial", [*PAIRS, ("tictactoe", "person")], indirect=True, ids="-".join)
-def test_agent_keeps_the_promise(trial, check):
+def test_agent_implements_the_protocol(trial, check):
     check(trial)
 
 
-def test_every_kind_is_checked():
+def test_every_kind_is_tested():
     kinds = {kind for _, kind in PAIRS}
     assert kinds == {*agents.KINDS, *agents.TRAINED, SEARCH, LOOKAHEAD}

@@ -36,7 +36,7 @@ def drop(columns: Columns, column: int, height: int) -> tuple[Columns, bool]:
 
 @cache
 def minimax(columns: Columns, height: int) -> int:
-    """The exact score by trying everything."""
+    """The exact score by exhaustive search."""
     ply, squares = sum(map(len, columns)), len(columns) * height
     scores = []
     for column in range(len(columns)):
@@ -58,7 +58,7 @@ def stones(columns: Columns, height: int) -> tuple[int, int]:
 
 
 def random_columns(chance: random.Random, width: int, height: int, plies: int) -> Columns:
-    """A position after so many random moves of a game that is not over."""
+    """A position of an unfinished game after this number of random moves."""
     while True:
         columns: Columns = ("",) * width
         wins = False
@@ -95,7 +95,7 @@ def test_boards_too_small_to_win_are_drawn(width, height):
     assert solver.solve(0, 0, width, height) == 0
 
 
-def test_a_position_and_its_mirror_image_score_alike():
+def test_mirrored_positions_have_equal_scores():
     chance = random.Random(1)
     for _ in range(20):
         columns = random_columns(chance, 7, 6, chance.randint(16, 30))
@@ -104,7 +104,7 @@ def test_a_position_and_its_mirror_image_score_alike():
 
 
 @pytest.mark.parametrize(("width", "height"), [(7, 6), (6, 5), (5, 6)])
-def test_the_score_is_that_of_the_best_move(width, height):
+def test_score_equals_that_of_the_best_move(width, height):
     chance = random.Random(2)
     for _ in range(20):
         columns = random_columns(chance, width, height, chance.randint(16, 27))
@@ -129,7 +129,7 @@ def test_best_moves_are_the_columns_of_the_best_score():
         assert np.array_equal(solver.best_moves(*position), scores == scores.max())
 
 
-def test_boards_of_different_size_do_not_disturb_each_other():
+def test_boards_of_different_sizes_do_not_interfere():
     chance = random.Random(4)
     small = [random_columns(chance, 4, 4, 6) for _ in range(5)]
     large = [random_columns(chance, 7, 6, 20) for _ in range(5)]
@@ -156,12 +156,12 @@ def test_threads_share_the_solver():
     assert list(found.values()) == [expected] * 4
 
 
-def test_the_empty_board_is_won_by_the_middle_with_the_last_stone():
+def test_best_first_move_and_score_of_the_empty_board():
     assert solver.book_entry(0, 0) == solver.BookEntry(column=3, score=1)
     assert np.flatnonzero(solver.best_moves(0, 0)).tolist() == [3]
 
 
-def test_the_first_moves_have_the_results_of_theory():
+def test_first_moves_have_known_results():
     results = []
     for column in range(7):
         entry = solver.book_entry(0, 1 << column * 7)
@@ -171,7 +171,7 @@ def test_the_first_moves_have_the_results_of_theory():
 
 
 def own_turns() -> list[dict[int, book.Position]]:
-    """For every ply of the book the positions in which the player can find itself."""
+    """The positions that the player can reach, for every ply of the book."""
     entries = book.load_entries()
     empty = (0, 0)
     first_moves = [reply for column in range(7) if (reply := book.play(empty, column))]
@@ -181,7 +181,7 @@ def own_turns() -> list[dict[int, book.Position]]:
     return levels
 
 
-def test_the_book_holds_every_position_the_player_can_meet_and_no_other():
+def test_book_contains_exactly_the_reachable_positions():
     keys = {key for level in own_turns() for key in level}
     assert keys == set(book.load_entries())
 
@@ -192,7 +192,7 @@ def wins_at_once(position: book.Position, column: int) -> bool:
     return move != 0 and solver.has_line(mine | move, FULL_BOARD)
 
 
-def test_a_score_in_the_book_is_that_of_the_worst_reply():
+def test_book_scores_equal_those_of_the_worst_reply():
     levels, entries = own_turns(), book.load_entries()
     for ply, level in enumerate(levels[:-2]):
         for key, position in level.items():
@@ -206,7 +206,7 @@ def test_a_score_in_the_book_is_that_of_the_worst_reply():
             assert entries[key].score == min(scores)
 
 
-def test_the_search_finds_again_what_the_book_says():
+def test_search_agrees_with_the_book():
     levels, entries, chance = own_turns(), book.load_entries(), random.Random(6)
     for ply in (10, 11):
         for key in chance.sample(sorted(levels[ply]), 15):
@@ -217,7 +217,7 @@ def test_the_search_finds_again_what_the_book_says():
                 assert -solver.solve(*reply) == entries[key].score
 
 
-def test_a_book_is_read_as_it_was_saved(tmp_path):
+def test_book_round_trips(tmp_path):
     entries = {9: solver.BookEntry(3, -2), 5: solver.BookEntry(0, 1)}
     book.save_book(entries, tmp_path / "book.npz")
     assert book.load_entries(tmp_path / "book.npz") == entries
@@ -225,7 +225,7 @@ def test_a_book_is_read_as_it_was_saved(tmp_path):
     assert book.load_entries(tmp_path / "none.npz") == {}
 
 
-def test_a_saved_part_of_the_book_is_not_computed_again(tmp_path, monkeypatch):
+def test_saved_entries_are_not_computed_again(tmp_path, monkeypatch):
     entries = book.load_entries()
     part = {key: entry for key, entry in entries.items() if key % 7}
     book.save_book(part, tmp_path / "book.npz")
@@ -246,7 +246,7 @@ def perfect_column(columns: Columns) -> int:
 
 
 def play_game(chance: random.Random, perfect_sides: set[int]) -> tuple[Columns, int | None, int]:
-    """Play to the end; return the board, the winner, and the best result that was ever in reach of a perfect side."""
+    """Play to the end; return the board, the winner, and the best result that a perfect side could have reached."""
     columns: Columns = ("",) * 7
     in_reach = -1
     for ply in range(42):
@@ -263,19 +263,19 @@ def play_game(chance: random.Random, perfect_sides: set[int]) -> tuple[Columns, 
     return columns, None, in_reach
 
 
-def test_the_first_perfect_player_always_wins():
+def test_perfect_first_player_always_wins():
     for seed in range(25):
         columns, winner, _ = play_game(random.Random(seed), {0})
         assert winner == 0, columns
 
 
-def test_the_second_perfect_player_gets_whatever_is_in_reach():
+def test_perfect_second_player_gets_the_best_possible_result():
     for seed in range(25):
         columns, winner, in_reach = play_game(random.Random(seed), {1})
         assert {1: 1, None: 0, 0: -1}[winner] >= in_reach, columns
 
 
-def test_two_perfect_players_fill_the_board_to_the_last_stone_but_one():
+def test_two_perfect_players_end_with_one_free_square():
     columns, winner, _ = play_game(random.Random(0), {0, 1})
     assert winner == 0
     assert sum(map(len, columns)) == 41
@@ -296,13 +296,13 @@ def test_two_perfect_players_fill_the_board_to_the_last_stone_but_one():
         (0b111 << 7, 0b1111, "four in a line"),
     ],
 )
-def test_a_bad_position_is_refused_with_a_reason(mine, theirs, reason):
+def test_invalid_positions_raise(mine, theirs, reason):
     for function in (solver.solve, solver.score_moves, solver.best_moves):
         with pytest.raises(ValueError, match=reason):
             function(mine, theirs)
 
 
-def test_a_full_board_and_a_board_too_large_are_refused():
+def test_full_and_too_large_boards_raise():
     columns = ("01", "10")
     with pytest.raises(ValueError, match="board is full"):
         solver.solve(*stones(columns, 2), 2, 2)

@@ -1,4 +1,4 @@
-"""Agents that play by a network: legal everywhere, the same when asked again, and judged later as they decided."""
+"""Agents with a network: legal actions, repeatable decisions, and `evaluate` consistent with `act`."""
 
 import functools
 from dataclasses import replace
@@ -29,18 +29,18 @@ ARGS = {
 ROWS, LENGTH = 6, 12
 
 
-def made_up(agent, seed=0):
-    """Parameters that nobody had to compile an initialiser for, and that prefer some actions to others."""
+def random_params(agent, seed=0):
+    """Random parameters, which need no compiled initialiser and prefer some actions."""
     rng = np.random.default_rng(seed)
     return jax.tree.map(lambda leaf: rng.normal(0.0, 0.4, leaf.shape).astype(leaf.dtype), shapes_of(agent.network))
 
 
 @functools.cache
 def played(game, kind):
-    """An agent, its parameters and a rollout of it."""
+    """An agent, its parameters and one of its rollouts."""
     pool = open_pool(game, ROWS, 3)
     agent = deep.new_agent(pool, ARGS[kind])
-    params = made_up(agent)
+    params = random_params(agent)
     worker = RolloutWorker(pool, agent, Opponents(("self",), pool, agent, 0), Desk(3, 0, 1, 5))
     worker.publish({"params": params}, 0)
     worker.work()  # so that the memory is not empty when the rollout begins
@@ -50,7 +50,7 @@ def played(game, kind):
 
 @pytest.mark.parametrize("kind", ARGS)
 @pytest.mark.parametrize("game", games.names())
-def test_every_game_is_played_by_its_rules(game, kind):
+def test_every_game_is_played_legally(game, kind):
     agent, _, rollout = played(game, kind)
     actions, log_prob, value = rollout.decisions
     wide = ROWS * agent.spec.views
@@ -70,26 +70,26 @@ def test_every_game_is_played_by_its_rules(game, kind):
     ("game", "kind"),
     [("recall", "rnn"), ("goofspiel", "rnn"), ("connect4", "rnn"), ("car", "mlp"), ("tictactoe", "mlp")],
 )
-def test_what_was_decided_step_by_step_is_judged_alike_afterwards(game, kind):
-    """The ratio of PPO starts at 1: memory, seats, games that end and the last value included."""
+def test_evaluate_agrees_with_act(game, kind):
+    """The ratio of PPO starts at 1, with memory, several seats, games that end, and the last value."""
     agent, params, rollout = played(game, kind)
-    judged = jax.jit(agent.evaluate)(params, rollout.memory, rollout.steps)
-    policy = judged.policy
+    evaluated = jax.jit(agent.evaluate)(params, rollout.memory, rollout.steps)
+    policy = evaluated.policy
     if isinstance(policy, distributions.SquashedGaussian):
         policy = policy._replace(mean=policy.mean[:-1], log_std=policy.log_std[:-1])
     else:
         policy = policy[:-1]
     found = distributions.log_prob(policy, jnp.asarray(rollout.decisions.action))
     np.testing.assert_allclose(found, rollout.decisions.log_prob, atol=1e-4)
-    np.testing.assert_allclose(judged.value, rollout.decisions.value, atol=1e-4)
+    np.testing.assert_allclose(evaluated.value, rollout.decisions.value, atol=1e-4)
     if kind == "rnn":
         forgotten = jax.tree.map(np.zeros_like, rollout.memory)
         without = jax.jit(agent.evaluate)(params, forgotten, rollout.steps)
-        assert np.abs(without.value - judged.value).max() > 1e-3  # there was something to remember
+        assert np.abs(without.value - evaluated.value).max() > 1e-3  # there was something to remember
 
 
 @pytest.mark.parametrize(("game", "kind"), [("tictactoe", "mlp"), ("car", "mlp")])
-def test_greedy_play_takes_the_likeliest_whatever_the_dice(game, kind):
+def test_greedy_agent_takes_the_most_likely_action_for_any_key(game, kind):
     agent, params, rollout = played(game, kind)
     step = jax.tree.map(lambda array: array[4], rollout.steps)
     greedy = replace(agent, greedy=True)
@@ -101,7 +101,7 @@ def test_greedy_play_takes_the_likeliest_whatever_the_dice(game, kind):
     assert any((actions != drawn[0]).any() for actions in drawn)
 
 
-def test_choices_are_what_greedy_play_takes():
+def test_choices_equal_greedy_actions():
     agent, params, rollout = played("tictactoe", "mlp")
     step = jax.tree.map(lambda array: array[4], rollout.steps)
     greedy = np.asarray(replace(agent, greedy=True).act(params, (), step, np.uint32(0))[0].action)
@@ -124,7 +124,7 @@ def test_acting_is_compiled_once_for_each_number_of_rows():
     assert deep._act._cache_size() == before + 1
 
 
-def test_a_seed_is_a_beginning():
+def test_initial_parameters_depend_only_on_the_seed():
     agent, _, _ = played("tictactoe", "mlp")
     one, again, other = (jax.tree.leaves(agent.init(agent.spec, seed)) for seed in (1, 1, 2))
     assert all((a == b).all() for a, b in zip(one, again, strict=True))
@@ -145,18 +145,18 @@ PAIR, TRIO = Spec(2, Discrete(2)), Spec(3, Discrete(2))
     ],
     ids=["alone", "zero-sum", "two", "three"],
 )
-def test_values_seen_from_who_moves_are_values_of_seats(spec, relative, seat, values):
+def test_relative_values_are_converted_to_values_by_seat(spec, relative, seat, values):
     """The first number is that of the seat to move, the next that of the seat after it."""
     assert deep.by_seat(jnp.array(relative), jnp.array(seat), spec).tolist() == values
     assert deep.value_columns(spec) == len(relative[0])
 
 
-def test_truncation_cuts_gradients_and_nothing_else():
-    """Of 4 steps cut after 2, what was seen at step 0 moves the value of step 1, and no longer that of 2 and 3."""
+def test_truncation_changes_only_gradients():
+    """With 4 steps truncated after 2, the observation of step 0 affects the gradient of step 1, but not of 2 and 3."""
     pool = open_pool("cartpole", 1, 0)
     steps = [pool.step, *(pool.advance([0]) for _ in range(3))]
     whole, cut = (deep.new_agent(pool, ARGS["rnn"], truncation=truncation) for truncation in (0, 2))
-    params, memory = made_up(whole), whole.memory(1)
+    params, memory = random_params(whole), whole.memory(1)
     names = list(steps[0].observation)
     seen = {name: jnp.asarray(np.stack([step.observation[name] for step in steps]), jnp.float32) for name in names}
     flags = {name: np.stack([getattr(step, name) for step in steps]) for name in ("mask", "seat", "first")}
@@ -166,7 +166,7 @@ def test_truncation_cuts_gradients_and_nothing_else():
         return agent.evaluate(params, memory, stacked).value[:, 0, 0]
 
     def reach(agent):
-        """The values, and [4, 4] whether the observation at a step (column) moves the value of another (row)."""
+        """The values, and [4, 4] whether the value of a step (row) depends on the observation of a step (column)."""
         twice = jax.jit(jax.jacrev(lambda observation: (value(agent, observation),) * 2, has_aux=True))
         by_field, values = twice(seen)
         return values, sum(np.abs(part).reshape(4, 4, -1).sum(axis=-1) for part in by_field.values()) > 0
@@ -177,7 +177,7 @@ def test_truncation_cuts_gradients_and_nothing_else():
     np.testing.assert_allclose(values, same_values, atol=1e-6)
 
 
-def test_an_agent_comes_back_from_its_description():
+def test_agent_is_restored_from_its_description():
     pool = open_pool("tictactoe", 1, 0)
     for kind, args in ARGS.items():
         described = deep.describe(args, False, True)
@@ -188,22 +188,22 @@ def test_an_agent_comes_back_from_its_description():
 @pytest.mark.parametrize(
     ("description", "sentence"),
     [
-        ({"kind": "oracle"}, 'unknown kind of agent "oracle"; known are mlp, rnn'),
+        ({"kind": "oracle"}, 'unknown kind of agent "oracle"; expected one of mlp, rnn'),
         ({"kind": "mlp", "args": {"breadth": 3}}, "invalid settings of this mlp agent"),
         ({"kind": "mlp", "args": {"width": 0}}, "width is 0; it must be at least 1"),
         ({"kind": "rnn", "args": {"rnn_type": "elephant"}}, "it must be one of"),
     ],
 )
-def test_descriptions_that_nobody_can_mean_are_sentences(description, sentence):
-    with pytest.raises(LudusError) as refused:
+def test_invalid_descriptions_raise(description, sentence):
+    with pytest.raises(LudusError) as error:
         deep.agent_of(open_pool("tictactoe", 1, 0), description)
-    assert sentence in str(refused.value)
+    assert sentence in str(error.value)
 
 
-def test_parameters_of_another_architecture_are_a_sentence():
+def test_parameters_of_another_architecture_raise():
     _, params, _ = played("tictactoe", "mlp")
     stored = checkpoint.flatten(params)
     for args, sentence in ((MLPArgs(width=16, depth=1), "is stored as float32"), (MLPArgs(8, 2), "has no")):
         other = deep.new_agent(open_pool("tictactoe", 1, 0), args)
         with pytest.raises(LudusError, match=sentence):
-            checkpoint.unflatten(made_up(other), stored)
+            checkpoint.unflatten(random_params(other), stored)

@@ -1,4 +1,4 @@
-"""Distributions: numbers by hand, sums and integrals to 1, and the illegal has neither probability nor gradient."""
+"""Distributions: values by hand, normalisation, and illegal actions without probability or gradient."""
 
 import math
 
@@ -20,7 +20,7 @@ PROBABILITIES = [1 / 8, 0, 3 / 8, 4 / 8]
 
 
 @plain_and_jit
-def test_a_masked_categorical_by_hand(wrap):
+def test_masked_categorical_by_hand(wrap):
     log_probs = wrap(d.log_probabilities)(LOGITS, MASK)
     np.testing.assert_allclose(jnp.exp(log_probs), PROBABILITIES, rtol=1e-6)
     assert log_probs[1] == -np.inf
@@ -35,35 +35,35 @@ def test_a_masked_categorical_by_hand(wrap):
     assert wrap(d.categorical_kl)(even, log_probs) == pytest.approx(back, rel=1e-5)
 
 
-def test_a_divergence_is_infinite_where_the_other_forbids():
+def test_kl_is_infinite_if_q_is_0():
     wide, narrow = d.log_probabilities(LOGITS, np.ones(4)), d.log_probabilities(LOGITS, MASK)
     assert d.categorical_kl(wide, narrow) == np.inf
     assert d.categorical_kl(narrow, wide) == pytest.approx(math.log(108 / 8), rel=1e-5)  # p is q × 108/8 where legal
 
 
-def told(logits):
-    """What is said of the legal actions, as numbers."""
+def legal_numbers(logits):
+    """Numbers that depend on the legal actions."""
     log_probs, other = d.log_probabilities(logits, MASK), d.log_probabilities(2.0 * logits, MASK)
     chosen, entropy = d.categorical_log_prob(log_probs, jnp.array(0)), d.categorical_entropy(log_probs)
     return jnp.stack([chosen, entropy, d.categorical_kl(log_probs, other), d.categorical_kl(other, log_probs)])
 
 
-told_compiled, told_slopes = jax.jit(told), jax.jit(jax.jacrev(told))
+legal_numbers_compiled, legal_gradients = jax.jit(legal_numbers), jax.jit(jax.jacrev(legal_numbers))
 
 
 @pytest.mark.parametrize("poison", [1e30, -1e30, np.inf, -np.inf, np.nan])
-def test_the_illegal_has_no_probability_and_no_gradient(poison):
+def test_illegal_actions_have_no_probability_and_no_gradient(poison):
     poisoned = LOGITS.at[1].set(poison)
-    np.testing.assert_array_equal(told_compiled(poisoned), told_compiled(LOGITS))
-    np.testing.assert_array_equal(told(poisoned), told(LOGITS))
-    slope = told_slopes(poisoned)
+    np.testing.assert_array_equal(legal_numbers_compiled(poisoned), legal_numbers_compiled(LOGITS))
+    np.testing.assert_array_equal(legal_numbers(poisoned), legal_numbers(LOGITS))
+    slope = legal_gradients(poisoned)
     assert np.isfinite(slope).all() and not slope[:, 1].any()
-    np.testing.assert_array_equal(slope, told_slopes(LOGITS))
+    np.testing.assert_array_equal(slope, legal_gradients(LOGITS))
     # d log p_0 / d logits = 1 - p_0, 0, -p_2, -p_3
     np.testing.assert_allclose(slope[0], [7 / 8, 0, -3 / 8, -1 / 2], rtol=1e-5)
 
 
-def test_logits_of_any_size_and_rows_without_a_legal_action():
+def test_large_logits_and_rows_without_legal_actions():
     logits = jnp.array([[1e30, -1e30, 0.0], [-1e30, -1e30, -1e30], [5.0, 5.0, 5.0]])
     mask = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0]], bool)
 
@@ -75,7 +75,7 @@ def test_logits_of_any_size_and_rows_without_a_legal_action():
     assert np.isfinite(jax.jit(jax.grad(total))(logits)).all()
 
 
-def test_samples_are_legal_and_as_frequent_as_promised():
+def test_samples_are_legal_and_have_the_right_frequencies():
     log_probs = jnp.broadcast_to(d.log_probabilities(LOGITS, MASK), (20_000, 4))
     drawn = jax.jit(d.categorical_sample)(jax.random.key(1), log_probs)
     frequency = np.bincount(drawn, minlength=4) / 20_000
@@ -83,8 +83,8 @@ def test_samples_are_legal_and_as_frequent_as_promised():
     np.testing.assert_allclose(frequency, PROBABILITIES, atol=0.02)  # more than five deviations of √(¼/20000)
 
 
-def test_samples_of_many_actions_are_legal_and_as_frequent_as_promised():
-    """Beyond a number of actions another way of drawing is used."""
+def test_samples_of_many_actions_are_legal_and_have_the_right_frequencies():
+    """Large numbers of actions are sampled by another method."""
     dice = np.random.default_rng(3)
     logits, mask = dice.normal(size=1000) * 2, dice.random(1000) < 0.05
     mask[[0, 999]] = False, True
@@ -130,7 +130,7 @@ def gaussian(mean, log_std, low=-1.0, high=1.0):
 
 
 @plain_and_jit
-def test_a_squashed_gaussian_by_hand(wrap):
+def test_squashed_gaussian_by_hand(wrap):
     # u = 0 becomes the middle, 4, of [1, 7]; the density there is N(0; 0, 2²) / (3 × (1 - 0)) = 1 / (2 √(2π) 3)
     wide = gaussian(0.0, math.log(2.0), 1.0, 7.0)
     assert wrap(d.squashed_log_prob)(wide, jnp.array([4.0])) == pytest.approx(-math.log(6 * math.sqrt(2 * math.pi)))
@@ -150,10 +150,10 @@ integrand, entropy_of = jax.jit(d.squashed_log_prob), jax.jit(d.squashed_entropy
 
 @settings(max_examples=30)
 @given(st.floats(-1.5, 1.5), st.floats(-2.0, 0.3), st.floats(-5.0, 5.0), st.floats(0.1, 10.0))
-def test_density_integrates_to_one_and_entropy_is_its_own(mean, log_std, low, width):
+def test_density_integrates_to_one_and_gives_the_entropy(mean, log_std, low, width):
     with jax.enable_x64(True):
         curve = d.SquashedGaussian(jnp.array([mean]), jnp.array([log_std]), np.array([low]), np.array([low + width]))
-        # Even steps of u, which crowd the actions where the density is steep: trapezia of p(a) da.
+        # Trapezoidal rule for p(a) da with equal steps of u, which are dense in a where p is steep.
         raw = np.linspace(-7.2, 7.2, 8001)[:, None]
         action = np.asarray(d.squash(jnp.asarray(raw), curve.low, curve.high))
         log_prob = np.asarray(integrand(curve, action))
@@ -163,18 +163,18 @@ def test_density_integrates_to_one_and_entropy_is_its_own(mean, log_std, low, wi
         assert entropy_of(curve) == pytest.approx(entropy, abs=5e-3)
 
 
-def test_samples_lie_inside_and_have_their_own_density():
+def test_samples_are_within_bounds_and_have_the_right_density():
     rows = 20_000
     low, high = np.array([-1.0, 0.0], np.float32), np.array([1.0, 0.2], np.float32)
     many = d.SquashedGaussian(jnp.full((rows, 2), 0.5), jnp.full((rows, 2), -0.5), low, high)
     action, log_prob = jax.jit(d.squashed_sample)(jax.random.key(2), many)
     assert (action > low).all() and (action < high).all()
-    # Half of what is drawn lies below the median, and -log p averages to the entropy.
+    # Half of the samples are below the median, and the mean of -log p is the entropy.
     np.testing.assert_allclose((action < d.squashed_mode(many)).mean(axis=0), [0.5, 0.5], atol=0.02)
     assert -log_prob.mean() == pytest.approx(float(d.squashed_entropy(many)[0]), abs=0.05)
 
 
-def test_an_unchanged_policy_has_a_ratio_of_exactly_one():
+def test_unchanged_policy_has_a_ratio_of_exactly_one():
     wide = d.SquashedGaussian(jnp.zeros((1000, 1)), jnp.full((1000, 1), 2.0), np.array([-3.0]), np.array([9.0]))
     action, log_prob = d.squashed_sample(jax.random.key(3), wide)
     np.testing.assert_array_equal(log_prob, d.squashed_log_prob(wide, action))
@@ -190,14 +190,14 @@ def edge_numbers(mean, log_std, edge):
 
 
 @pytest.mark.parametrize("edge", [-1.0, 1.0])
-def test_nothing_is_infinite_at_the_edge(edge):
+def test_values_at_the_bounds_are_finite(edge):
     mean = jnp.array([[-1e4], [-30.0], [0.0], [30.0], [1e4]])
     slopes = jax.grad(edge_numbers, argnums=(0, 1))(mean, jnp.zeros((5, 1)), jnp.full((5, 1), edge))
     assert np.isfinite(edge_numbers(mean, jnp.zeros((5, 1)), jnp.full((5, 1), edge)))
     assert np.isfinite(slopes).all()
 
 
-def test_the_slope_is_exact_where_one_minus_its_square_is_lost():
+def test_log_slope_is_accurate_for_large_inputs():
     # log(1 - tanh² u) = log 4 - 2u - 2 log(1 + e^(-2u)); for u = 20 that is log 4 - 40
     assert d.log_slope(jnp.array(20.0)) == pytest.approx(math.log(4) - 40, rel=1e-6)
     assert d.log_slope(jnp.array(-20.0)) == pytest.approx(math.log(4) - 40, rel=1e-6)
@@ -218,7 +218,7 @@ slopes_of = jax.jit(jax.jacrev(squashed_numbers, argnums=(0, 1)))
 
 @settings(max_examples=20)
 @given(seeds)
-def test_gradients_are_those_of_differences(seed):
+def test_gradients_equal_finite_differences(seed):
     with jax.enable_x64(True):
         rng = np.random.default_rng(seed)
         numbers, action = 0.7 * rng.normal(size=(2, 2)), np.array([rng.uniform(-0.99, 0.99), rng.uniform(2.01, 6.99)])

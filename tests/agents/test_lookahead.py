@@ -1,4 +1,4 @@
-"""Looking ahead: better than what came to mind first, honest about dice and cards, and the pool never notices."""
+"""Lookahead: improves the first choice, uses no hidden information, and does not change the pool."""
 
 from dataclasses import dataclass, replace
 
@@ -8,14 +8,14 @@ from small_games import GUESS, check_dice_unseen, check_hidden_unseen, garden, s
 
 from ludus import agents
 from ludus.agents.search import lookahead
-from ludus.agents.search.lookahead import Lookahead, chosen
+from ludus.agents.search.lookahead import Lookahead, choose_better
 from ludus.dsl import PLAYING
 from ludus.evaluation import scores
 from ludus.pool import Pool
 from ludus.types import Decision, LudusError
 
 LATER = small_game('''
-"""Later: whoever waits gets more, up to three points; what is seen is how long that was."""
+"""Later: waiting pays one point per step, up to three; the observation is the number of steps waited."""
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=3)
 STATE = record(**HEAD, waited=i8)
 OBSERVATION = record(waited=within(0, 3, i8))
@@ -35,7 +35,7 @@ def observe(state, seat, out):
 
 @dataclass(frozen=True)
 class Simple:
-    """The first legal action, and one number for what everything is worth."""
+    """Takes the first legal action, and gives every step the same value."""
 
     worth: float = 0.0
 
@@ -60,34 +60,34 @@ def content(pool):
 
 
 def earned(name):
-    """What is earned in a game whose pool and whose player are given the same seed."""
+    """The rewards in a game if pool and player have the same seed."""
     pool = Pool(name, 40, 5)
     agent = Lookahead(Simple(), deals=300, habit=0.0).at(pool)
     return pool.advance(agent.act((), (), pool.step, 5)[0].action).reward[:, 0]
 
 
-def test_cannot_see_the_dice(plant, monkeypatch):
+def test_does_not_use_future_random_numbers(plant, monkeypatch):
     check_dice_unseen(plant, monkeypatch, earned)
 
 
-def test_cannot_see_what_is_hidden(plant, monkeypatch):
+def test_does_not_use_hidden_information(plant, monkeypatch):
     check_hidden_unseen(plant, monkeypatch, earned)
 
 
-def test_all_options_meet_the_same_deals(plant):
-    """With other deals for each option, the hidden number would be named twice in one deal, or never."""
+def test_all_options_get_the_same_deals(plant):
+    """With different deals for each option, the hidden number would be guessed twice in one deal, or never."""
     pool = Pool(plant("guess_deals", GUESS), 3, 5)
-    worth = Lookahead(Simple(), deals=50).at(pool).tried((), np.arange(3), 0, 7 + np.arange(3))
+    worth = Lookahead(Simple(), deals=50).at(pool).option_returns((), np.arange(3), 0, 7 + np.arange(3))
     assert worth.shape == (3, 50, 7) and (worth[..., 6] == 0.5).all()
     assert (worth[..., :6].sum(axis=2) == 1.0).all()
 
 
 @pytest.mark.parametrize(("depth", "worth"), [(0, 1 + 0.5 * 2), (1, 1 + 0.5 + 0.25 * 2), (2, 1 + 0.5 + 0.25)])
-def test_rewards_are_summed_as_they_come_and_the_critic_judges_the_rest(plant, depth, worth):
-    """Whoever plays on waits too; the critic says 2 of whatever is not over, and a step later is worth half."""
+def test_returns_are_discounted_rewards_and_the_value_of_the_critic(plant, depth, worth):
+    """The quick agent waits too; the critic gives 2 to every running game, and gamma is 0.5."""
     pool = Pool(plant("later", LATER), 1, 5)
-    patient = replace(Lookahead(Simple(2.0), Waiting(), deals=2, discount=0.5), depth=depth)
-    found = patient.at(pool).tried((), np.array([0]), 0, np.array([7]))[0]
+    patient = replace(Lookahead(Simple(2.0), Waiting(), deals=2, gamma=0.5), depth=depth)
+    found = patient.at(pool).option_returns((), np.array([0]), 0, np.array([7]))[0]
     assert (found[:, 0] == 0.0).all()
     assert found[:, 1].tolist() == [worth] * 2
 
@@ -98,17 +98,17 @@ class Waiting(Simple):
         return decision._replace(action=np.ones(len(step.seat), np.int64)), memory
 
 
-def test_an_option_must_be_better_by_enough():
+def test_better_option_must_exceed_the_first_by_habit():
     worth = np.full((2, 4, 3), np.nan)
     worth[:, :, 0] = [0.0, 1.0, 0.0, 1.0]
     worth[:, :, 2] = [[1.0, 0.0, 1.0, 0.0], [0.4, 1.4, 0.2, 1.2]]  # no better by chance alone, and better in every deal
-    assert chosen(worth, np.array([0, 0]), 0.5).tolist() == [0, 2]
-    assert chosen(worth, np.array([2, 2]), 0.5).tolist() == [2, 2]
-    assert chosen(np.full((1, 4, 3), np.nan), np.array([1]), 0.5).tolist() == [1]
+    assert choose_better(worth, np.array([0, 0]), 0.5).tolist() == [0, 2]
+    assert choose_better(worth, np.array([2, 2]), 0.5).tolist() == [2, 2]
+    assert choose_better(np.full((1, 4, 3), np.nan), np.array([1]), 0.5).tolist() == [1]
 
 
 @pytest.mark.parametrize("quick", [None, "random"])
-def test_finds_the_winning_column_and_the_pool_does_not_notice(quick):
+def test_finds_the_winning_column_without_changing_the_pool(quick):
     pools = [Pool("connect4", 5, 1, threads=threads) for threads in (1, 3)]
     player = Lookahead(Simple(), quick and agents.load(quick, "connect4"), deals=4, depth=1)
     for pool in pools:
@@ -120,7 +120,7 @@ def test_finds_the_winning_column_and_the_pool_does_not_notice(quick):
     assert all(map(np.array_equal, *decisions))
 
 
-def test_what_is_found_of_a_row_depends_on_no_other():
+def test_rows_are_independent():
     pool = Pool("duel", 6, 4)
     player = Lookahead(Simple(), agents.load("greedy", "duel"), deals=3, depth=4, habit=0.0).at(pool)
     for turn in range(6):
@@ -134,28 +134,28 @@ def test_what_is_found_of_a_row_depends_on_no_other():
         pool.advance(whole.action)
 
 
-def test_the_trained_duelist_wins_while_it_looks_ahead():
+def test_trained_duelist_with_lookahead_beats_first():
     pytest.importorskip("jax", reason="pip install 'ludus[deep]'")
     pool = Pool("duel", 12, 3)
     player, other = agents.load("lookahead(4)", "duel"), agents.load("first", "duel")
-    assert player.deals == 4 and player.discount == 1.0
+    assert player.deals == 4 and player.gamma == 1.0
     found = scores.match(pool, [(player, player.init(pool.spec, 0)), (other, ())], 12, 3)
     assert found.wins >= 7
 
 
-def test_a_run_can_be_named(tmp_path):
+def test_load_from_a_run(tmp_path):
     folder = agents.shipped("connect4")
     assert agents.load(f"lookahead({folder})", "connect4").critic.path == folder
     with pytest.raises(LudusError, match='there is no run "runs/nothing"'):
         agents.load("lookahead(runs/nothing)", "connect4")
 
 
-def test_which_agents_can_look_ahead():
+def test_games_with_lookahead():
     assert {name for name in ("duel", "connect4", "car", "goofspiel", "recall") if lookahead.fits(name)} >= {"duel"}
     assert not any(map(lookahead.fits, ("car", "goofspiel", "recall", "lair", "cartpole")))
 
 
-def test_what_cannot_look_ahead_is_a_sentence():
+def test_unsupported_games_and_settings_raise():
     pool = Pool("tictactoe", 2, 1)
     player = Lookahead(Simple())
     with pytest.raises(LudusError, match=r"use agent\.at\(pool\)"):

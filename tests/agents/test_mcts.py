@@ -1,4 +1,4 @@
-"""Search: strong where it can know, no better than chance where it cannot, and the pool never notices."""
+"""MCTS: strong play, no use of hidden information, and no change of the pool."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from ludus.pool import Pool
 from ludus.types import LudusError
 
 THREE = small_game('''
-"""Three: the first may end the game for half a point, or leave it to the third, who looks after itself."""
+"""Three: the first seat ends the game for half a point, or lets the third seat choose the rewards."""
 SPEC = Spec(seats=3, actions=Discrete(2), horizon=3)
 STATE = record(**HEAD, moves=i8)
 OBSERVATION = record(moves=within(0, 3, i8))
@@ -38,7 +38,7 @@ def step(state, action, reward):
 ''')
 
 GATES = small_game('''
-"""Gates: after any first move chance opens one of three gates; walking through it pays, and a game goes on for long."""
+"""Gates: after every first move one of three gates opens at random; passing it pays, and games are long."""
 SPEC = Spec(seats=1, actions=Discrete(3), horizon=9)
 STATE = record(**HEAD, moves=i8, gate=i8)
 OBSERVATION = record(gate=within(0, 2, i8))
@@ -72,7 +72,7 @@ def content(pool: Pool) -> bytes:
 
 
 def match(pool: Pool, players: list, seed: int = 0) -> np.ndarray:
-    """What seat 0 got in every row when these agents held the seats for one game."""
+    """The return of seat 0 in every row after one game between these agents."""
     total, running = np.zeros(pool.rows), np.ones(pool.rows, bool)
     for turn in range(pool.spec.horizon):
         params = [player.init(pool.spec, 0) for player in players]
@@ -125,20 +125,20 @@ def test_blocks_the_losing_column(moves, right):
 @pytest.mark.parametrize(("name", "at_least"), [("tictactoe", 0.7), ("connect4", 0.9), ("goofspiel", 0.4)])
 @pytest.mark.parametrize("order", [1, -1])
 def test_beats_random(name, at_least, order):
-    """At Goofspiel luck decides more: even so two random players would be within 0.2 of even."""
+    """Goofspiel depends more on luck, but two random players would score within 0.2 of 0."""
     pool = Pool(name, 80, 7)
     results = order * match(pool, [MCTS(simulations=150).at(pool), agents.load("random", name)][::order])
     assert results.mean() > at_least
 
 
-def test_beats_random_where_dice_pass_the_turn(monkeypatch):
+def test_beats_random_in_a_dice_game(monkeypatch):
     monkeypatch.setenv("LUDUS_GAMES", str(pathlib.Path(__file__).parents[2] / "docs" / "tutorials"))
     pool = Pool("pig", 80, 7)
     results = match(pool, [MCTS(simulations=200).at(pool), agents.load("random", "pig")])
-    assert results.mean() > 0.3  # two random players would be within 0.25 of even
+    assert results.mean() > 0.3  # two random players would score within 0.25 of 0
 
 
-def test_balances_a_pole_alone():
+def test_balances_cartpole():
     pool = Pool("cartpole", 8, 7)
     agent = MCTS(simulations=60, depth=60).at(pool)
     for turn in range(120):
@@ -147,9 +147,9 @@ def test_balances_a_pole_alone():
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "goofspiel", "cartpole"])
-def test_the_pool_does_not_notice_and_the_same_seed_decides_the_same(name):
+def test_search_does_not_change_the_pool_and_is_repeatable(name):
     pools = [Pool(name, 9, 4, threads=threads) for threads in (1, 1, 3)]
-    for turn in range(12):  # beyond the end of some games, so that ended rows are asked too
+    for turn in range(12):  # beyond the end of some games, to include rows that have ended
         before = content(pools[0])
         decisions = [MCTS(simulations=50).at(pool).act((), (), pool.step, turn)[0] for pool in pools]
         assert content(pools[0]) == before
@@ -159,13 +159,13 @@ def test_the_pool_does_not_notice_and_the_same_seed_decides_the_same(name):
             pool.advance(decisions[0].action)
 
 
-def test_another_seed_thinks_otherwise():
+def test_other_seeds_give_other_visits():
     pool = Pool("connect4", 1, 4)
     agent = MCTS(simulations=50).at(pool)
     assert len({agent.act((), (), pool.step, key)[0].value.tobytes() for key in range(5)}) > 1
 
 
-def test_a_decision_tells_shares_and_values():
+def test_decision_contains_visit_shares_and_values():
     pool = Pool("tictactoe", 3, 1)
     for cells in ([0, 0, 0], [3, 3, 3], [1, 1, 8], [4, 4, 4]):
         pool.advance(cells)
@@ -181,7 +181,7 @@ def test_a_decision_tells_shares_and_values():
 
 
 @pytest.mark.parametrize("name", ["connect4", "goofspiel"])
-def test_where_nothing_is_decided_nothing_is_searched(name, monkeypatch):
+def test_rows_without_a_decision_are_not_searched(name, monkeypatch):
     pool = Pool(name, 6, 4)
     agent, rows, real = MCTS(simulations=60).at(pool), [], mcts.search
     whole, _ = agent.act((), (), pool.step, 9)
@@ -190,44 +190,44 @@ def test_where_nothing_is_decided_nothing_is_searched(name, monkeypatch):
     decision, _ = agent.act((), (), pool.step._replace(discount=own.astype(np.float32)), 9)
     assert sorted(rows) == np.flatnonzero(own).tolist()
     for part, other in zip(decision, whole, strict=True):
-        np.testing.assert_array_equal(part[own], other[own])  # a row's search depends on no other row
+        np.testing.assert_array_equal(part[own], other[own])  # rows are independent
     assert pool.step.mask[np.arange(len(own)), decision.action].all()
     assert not decision.value[~own].any() and not decision.log_prob[~own].any()
-    nobody, _ = agent.act((), (), pool.step._replace(discount=np.zeros(len(own), np.float32)), 9)
-    assert len(rows) == own.sum() and pool.step.mask[np.arange(len(own)), nobody.action].all()
+    decision, _ = agent.act((), (), pool.step._replace(discount=np.zeros(len(own), np.float32)), 9)
+    assert len(rows) == own.sum() and pool.step.mask[np.arange(len(own)), decision.action].all()
 
 
 def earned(name: str) -> np.ndarray:
-    """What a search earns in a game whose pool and search are given the same seed."""
+    """The rewards of a search in a game if pool and search have the same seed."""
     pool = Pool(name, 40, 5)
     return pool.advance(MCTS(simulations=300).at(pool).act((), (), pool.step, 5)[0].action).reward[:, 0]
 
 
-def test_cannot_see_the_dice(plant, monkeypatch):
+def test_does_not_use_future_random_numbers(plant, monkeypatch):
     check_dice_unseen(plant, monkeypatch, earned)
 
 
-def test_cannot_see_what_is_hidden(plant, monkeypatch):
+def test_does_not_use_hidden_information(plant, monkeypatch):
     check_hidden_unseen(plant, monkeypatch, earned)
 
 
 @pytest.mark.parametrize(("third", "right"), [((0.2, 0.3), 0), ((0.3, 0.2), 1)])
-def test_every_seat_looks_after_itself(plant, third, right):
+def test_every_seat_maximises_its_own_return(plant, third, right):
     name = plant(f"three_{right}", THREE.replace("THIRD[action]", f"{third[0]} if action == 0 else {third[1]}"))
     pool = Pool(name, 10, 1)
     decision, _ = MCTS(simulations=300).at(pool).act((), (), pool.step, 1)
     assert (decision.action == right).all()
 
 
-def test_legality_is_asked_at_every_visit(plant):
-    """A search that plays an action remembered from another visit would pay a hundred."""
+def test_legal_actions_are_computed_at_every_visit(plant):
+    """A search that plays an action that was legal only in another visit would lose a hundred."""
     pool = Pool(plant("gates", GATES), 10, 1)
     decision, _ = MCTS(simulations=500).at(pool).act((), (), pool.step, 1)
     assert (decision.action == pool.step.observation["gate"]).all()
     assert (decision.value == 9).all()
 
 
-def test_a_bound_on_random_play_forgets_what_comes_later(plant):
+def test_rewards_beyond_the_depth_are_ignored(plant):
     pool = Pool(plant("gates", GATES), 2, 1)
     decision, _ = MCTS(simulations=1, depth=3).at(pool).act((), (), pool.step, 1)
     assert (decision.value == 4).all()  # one move in the tree, three of random play
@@ -254,7 +254,7 @@ def test_compiled_equals_plain():
         assert [part.tolist() for part in decision] == json.loads(line)
 
 
-def test_what_cannot_be_searched_is_a_sentence():
+def test_unsupported_games_and_settings_raise():
     pool = Pool("tictactoe", 2, 1)
     with pytest.raises(LudusError, match=r"use MCTS\(\.\.\.\)\.at\(pool\)"):
         MCTS().act((), (), pool.step, 0)

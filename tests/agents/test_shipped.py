@@ -1,4 +1,4 @@
-"""The trained agents that come with ludus: small, found by the words `trained` and `dreamer`, and able to play."""
+"""Trained agents that come with ludus: size, loading as `trained` and `dreamer`, and minimum strength."""
 
 import numpy as np
 import pytest
@@ -14,20 +14,20 @@ BARS = {
     "tictactoe": 0.7, "connect4": 0.7, "goofspiel": 0.4, "car": 50.0, "cartpole": 450.0, "recall": 0.9, "lair": 0.9,
     "balatro": 1.5 / 108, "duel": 0.3,
 }  # fmt: skip
-"""what each gets at least, of random players or alone; they do better"""
+"""minimum score of each, against random players or alone"""
 LARGEST = 1_500_000
 
 
 SHIPPED = sorted(path.name for path in agents.PRETRAINED.iterdir() if path.is_dir())
-"""the folders of the agents: of a game, or of a game and a kind of agent"""
+"""the folders of the agents, named by game, or by game and kind of agent"""
 
 
-def test_every_agent_has_a_bar():
+def test_every_agent_has_a_minimum_score():
     assert set(SHIPPED) == {*BARS, "car.dreamer"}
 
 
 @pytest.mark.parametrize("folder", SHIPPED)
-def test_it_is_small_and_fits_the_game(folder):
+def test_agent_is_small_and_fits_the_game(folder):
     name, _, kind = folder.partition(".")
     folder = agents.shipped(name, kind or "trained")
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "params.safetensors"]
@@ -38,7 +38,7 @@ def test_it_is_small_and_fits_the_game(folder):
 
 
 @pytest.mark.parametrize("name", BARS)
-def test_it_plays(name):
+def test_agent_reaches_the_minimum_score(name):
     agent = agents.load("trained", name)
     spec = games.load(name).spec
     if spec.seats == 1:
@@ -55,12 +55,12 @@ def dreamer():
     return agents.load("dreamer", "car")
 
 
-def test_the_dreamer_laps_tracks_that_it_has_never_seen(dreamer):
+def test_dreamer_laps_unseen_tracks(dreamer):
     assert count_lapped(driven(dreamer, dreamer.params)) == len(TRACKS)
 
 
-def test_the_dreamer_knows_what_comes(dreamer):
-    """Five steps of its own driving, better foretold than by saying that all stays as it is."""
+def test_dreamer_predicts_observations(dreamer):
+    """Its prediction over five steps is better than the current observation."""
     pool = Pool("car", 16, 5, threads=1)
     for moment in range(60):
         pool.advance(dreamer.act(dreamer.params, (), pool.step, moment)[0].action)
@@ -72,18 +72,18 @@ def test_the_dreamer_knows_what_comes(dreamer):
     assert np.square(dream.observations[-1] - after).mean() < np.square(before - after).mean()
 
 
-def test_it_plays_the_same_game_with_other_parameters():
+def test_agent_plays_the_game_with_other_parameters():
     agent = agents.load("trained", "car(track=7, obstacles=2)")
     pool = Pool("car(track=7, obstacles=2)", 2, 1, threads=1)
     decision, _ = agent.act(agent.init(pool.spec, 0), agent.memory(2), pool.step, 0)
     pool.advance(decision.action)
 
 
-def test_it_is_not_the_best_which_needs_no_training():
+def test_best_is_never_a_trained_agent():
     assert all("trained" not in agents.kinds_for(name) for name in games.bundled())
 
 
-def test_a_game_needs_none():
+def test_games_without_a_trained_agent():
     assert agents.shipped("gymnasium:CartPole-v1") is None and agents.shipped("pig") is None
     with pytest.raises(LudusError, match="no trained agent comes with ludus for pig; make one: ludus train pig"):
         agents.load("trained", "pig")

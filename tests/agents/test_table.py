@@ -1,4 +1,4 @@
-"""Tables: what goes in is found again, whatever order it came in, however often the table grew or was stored."""
+"""Tables: positions are found again after any order of insertion, growth, and storage."""
 
 import itertools
 
@@ -20,7 +20,7 @@ HASHED = positions_of("board", record(board=within(-100, 100, i8, 8), clock=with
 
 
 def enter(table, positions, rows):
-    """Give every row of numbers a place; as the learners do, after making room."""
+    """Assign a row to every position, after growing the table, as learners do."""
     observations, codes = positions.new_observations(len(rows))
     write(observations, rows)
     while table.hashed and len(table) + len(rows) > len(table.rows):
@@ -46,7 +46,7 @@ def write(observations, rows):
 
 
 def filled(positions, rows, extra=()):
-    """A table with some rows, all values of which are told apart."""
+    """A table with some rows, all with different values."""
     table = Table(positions.count, ACTIONS, extra)
     places = enter(table, positions, rows)
     for number, name in enumerate(name for name in table.rows.dtype.names if name != "visits"):
@@ -66,7 +66,7 @@ boards = st.lists(st.builds(lambda board, clock: [*board, clock], cells, st.inte
 
 @pytest.mark.parametrize("extra", [(), EXTRA], ids=["plain", "extra"])
 @pytest.mark.parametrize("positions", [NUMBERED, HASHED], ids=["numbered", "hashed"])
-def test_a_table_is_read_back_as_it_was(positions, extra):
+def test_table_round_trips(positions, extra):
     rows = np.random.default_rng(1).integers(0, 4, (50, 4 if positions is NUMBERED else 9))
     table = filled(positions, rows, extra)
     again = Table.from_state(table.state(), ACTIONS, extra)
@@ -105,7 +105,7 @@ def test_every_hashed_position_is_found_again(rows, others):
     assert (find(table, HASHED, np.reshape(strangers, (-1, 9))) == -1).all()
 
 
-def test_growing_keeps_every_row():
+def test_grow_keeps_every_row():
     rows = np.random.default_rng(2).integers(-100, 100, (3 * SMALLEST, 9))
     rows = rows[np.unique(rows, axis=0, return_index=True)[1]]
     table = Table(0, ACTIONS, EXTRA)
@@ -125,7 +125,7 @@ def test_growing_keeps_every_row():
     assert same(table, Table.from_state(before, ACTIONS, EXTRA))
 
 
-def test_a_copy_is_a_table_of_its_own():
+def test_copy_is_independent():
     table = filled(HASHED, np.arange(90).reshape(10, 9))
     twin = table.copy()
     assert same(table, twin)
@@ -138,7 +138,7 @@ def test_a_copy_is_a_table_of_its_own():
 
 
 @pytest.mark.parametrize("actions", [1, 7, 9, 14, 15, 300])
-def test_rows_fill_whole_cache_lines_and_begin_at_one(actions):
+def test_rows_are_aligned_to_cache_lines(actions):
     dtype = row_dtype(actions, EXTRA)
     assert dtype.itemsize % LINE == 0 and dtype.fields["visits"][1] == dtype.itemsize - 8
     ends = sorted((offset, offset + kind.itemsize) for kind, offset, *_ in dtype.fields.values())
@@ -169,14 +169,14 @@ def test_rows_fill_whole_cache_lines_and_begin_at_one(actions):
     ],
 )
 @pytest.mark.parametrize("positions", [NUMBERED, HASHED], ids=["numbered", "hashed"])
-def test_damaged_tables_are_refused(positions, name, harm):
+def test_damaged_tables_raise(positions, name, harm):
     rows = np.array([[i % 4, i // 4, 0, 0] if positions is NUMBERED else [i] * 9 for i in range(6)])
     state = filled(positions, rows, EXTRA).state()
     with pytest.raises(LudusError, match=r"damaged|needs .* GiB"):
         Table.from_state(state | {name: harm(state[name])}, ACTIONS, EXTRA)
 
 
-def test_a_table_that_knows_positions_without_number_is_refused():
+def test_positions_beyond_the_size_raise():
     state = filled(NUMBERED, [[0, 1, 2, 3], [1, 1, 1, 1]]).state()
     for beyond in (2**63, 2**63 - 1, NUMBERED.count):
         known = np.array([0, beyond], np.uint64)
@@ -184,14 +184,16 @@ def test_a_table_that_knows_positions_without_number_is_refused():
             Table.from_state(state | {"known": known}, ACTIONS)
 
 
-def test_a_table_of_another_method_is_refused():
+def test_table_of_another_method_raises():
     state = filled(NUMBERED, [[0, 1, 2, 3]]).state()
     with pytest.raises(LudusError, match="it has no counts"):
         Table.from_state(state, ACTIONS, EXTRA)
-    assert len(Table.from_state(filled(NUMBERED, [[0, 1, 2, 3]], EXTRA).state(), ACTIONS)) == 1  # more does no harm
+    assert (
+        len(Table.from_state(filled(NUMBERED, [[0, 1, 2, 3]], EXTRA).state(), ACTIONS)) == 1
+    )  # additional columns are ignored
 
 
-def test_positions_are_numbered_where_that_fits():
+def test_positions_are_numbered_if_possible():
     assert NUMBERED.count == 4**4 and HASHED.count == 0
     assert positions_of("edge", record(cell=within(0, 1, i8, 24))).count == 2**24
     assert positions_of("beyond", record(cell=within(0, 1, i8, 25))).count == 0
@@ -200,7 +202,7 @@ def test_positions_are_numbered_where_that_fits():
         positions_of("car", record(gear=within(0, 3, i8), speed=within(0.0, 1.0, f32)))
 
 
-def test_memory_that_is_not_there_is_not_taken(monkeypatch):
+def test_too_little_memory_raises(monkeypatch):
     monkeypatch.setattr(tables, "available_memory", lambda: 2**19)
     with pytest.raises(LudusError, match=r"a table of 1,000,000 positions needs 0\.1 GiB, but 0\.0 GiB are free"):
         Table(1_000_000, ACTIONS)
@@ -210,5 +212,5 @@ def test_memory_that_is_not_there_is_not_taken(monkeypatch):
     assert len(table.rows) == SMALLEST
 
 
-def test_what_is_illegal_lies_far_below_what_is_not():
+def test_illegal_values_are_far_below_legal_ones():
     assert ILLEGAL < ANY_LEGAL < -1e20

@@ -1,4 +1,4 @@
-"""The player that a table makes: greedy, fair among equals, within the rules, and at a loss only at random."""
+"""TabularAgent: greedy, uniform among ties, legal, and random in unknown positions."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def pool():
 
 
 def learn(agent, table, step, values):
-    """Write values for what the step shows, as if they had been learned; [N, A]."""
+    """Write the values [N, A] of a step into the table, as if they had been learned."""
     observations, codes = agent.positions.new_observations(len(step.seat))
     for name, field in step.observation.items():
         observations[name] = field
@@ -26,7 +26,7 @@ def learn(agent, table, step, values):
 
 
 def wander(pool, moves, seed=0):
-    """Some way into the games, at random."""
+    """Play random moves."""
     dice = np.random.default_rng(seed)
     for _ in range(moves):
         pool.advance((dice.random(pool.step.mask.shape) * pool.step.mask).argmax(axis=1))
@@ -34,7 +34,7 @@ def wander(pool, moves, seed=0):
 
 
 def drawn(agent, table, step, keys=200):
-    """[N, A] what `act` chose at least once."""
+    """[N, A] the actions that `act` chose at least once."""
     seen = np.zeros(step.mask.shape, bool)
     for key in range(keys):
         decision, memory = agent.act(table, agent.memory(len(step.seat)), step, key)
@@ -43,12 +43,12 @@ def drawn(agent, table, step, keys=200):
     return seen
 
 
-def test_the_best_known_action_is_played(pool):
+def test_best_known_action_is_played(pool):
     agent, step = TabularAgent.of(pool), wander(pool, 2)
     table = agent.init(pool.spec, 0)
     values = np.random.default_rng(1).permutation(144).reshape(16, 9) - 70.0
     learn(agent, table, step, values)
-    known = agent.values(table, step)  # rows that look alike share their values
+    known = agent.values(table, step)  # rows with equal observations share their values
     for key in range(5):
         decision, _ = agent.act(table, (), step, key)
         np.testing.assert_array_equal(decision.action, known.argmax(axis=1))
@@ -56,7 +56,7 @@ def test_the_best_known_action_is_played(pool):
     np.testing.assert_array_equal(known[~step.mask], -np.inf)
 
 
-def test_equals_are_played_alike(pool):
+def test_ties_are_equally_likely(pool):
     agent, step = TabularAgent.of(pool), pool.step
     table = agent.init(pool.spec, 0)
     learn(agent, table, step, np.array([0, 5, 1, 5, 0, 0, 5, -3, 0.0]))
@@ -69,8 +69,8 @@ def test_equals_are_played_alike(pool):
     np.testing.assert_allclose(np.exp(decision.log_prob), 1 / 3, rtol=1e-6)
 
 
-def test_what_is_not_legal_is_never_played(pool):
-    """Neither where all that is legal is worse than nothing, nor where the table thinks it were legal."""
+def test_illegal_actions_are_never_played(pool):
+    """Neither if all legal values are negative, nor if the table has a high value for an illegal action."""
     agent, step = TabularAgent.of(pool), wander(pool, 3)
     table = agent.init(pool.spec, 0)
     learn(agent, table, step, -np.ones((16, 9)))
@@ -78,7 +78,7 @@ def test_what_is_not_legal_is_never_played(pool):
     assert not (drawn(agent, table, step) & ~step.mask).any()
 
 
-def test_a_row_that_was_made_ready_otherwise_is_read_by_the_mask_of_now(pool):
+def test_mask_of_the_step_overrides_the_row(pool):
     agent, step = TabularAgent.of(pool), pool.step
     table = agent.init(pool.spec, 0)
     learn(agent, table, step, np.arange(9) - 20.0)
@@ -96,7 +96,7 @@ def test_unknown_positions_are_played_at_random(pool):
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "connect4", "goofspiel"])
-def test_choices_are_all_that_act_may_choose(game):
+def test_choices_are_the_possible_actions_of_act(game):
     pool = Pool(game, 12, seed=2, threads=1)
     agent = TabularAgent.of(pool)
     step = wander(pool, 3 * pool.spec.views)
@@ -115,7 +115,7 @@ def test_choices_are_all_that_act_may_choose(game):
     np.testing.assert_array_equal(drawn(agent, table, step), agent.choices(table, step))
 
 
-def test_seats_apart_know_nothing_of_each_other(pool):
+def test_separate_seats_are_independent(pool):
     agent = TabularAgent.of(pool, "seat")
     step = pool.step
     table = agent.init(pool.spec, 0)
@@ -128,7 +128,7 @@ def test_seats_apart_know_nothing_of_each_other(pool):
     assert (agent.places(table, second) == agent.positions.count).all()
 
 
-def test_hashed_seats_apart_know_nothing_of_each_other():
+def test_separate_hashed_seats_are_independent():
     pool = Pool("connect4", 4, seed=2, threads=1)
     together, apart = TabularAgent.of(pool), TabularAgent.of(pool, "seat")
     table = together.init(pool.spec, 0)
@@ -138,8 +138,8 @@ def test_hashed_seats_apart_know_nothing_of_each_other():
 
 
 @pytest.mark.parametrize("value", [0.25, -0.25])
-def test_the_value_is_of_who_is_to_act(pool, value):
-    """Also where all that is legal is worse than nothing."""
+def test_value_of_the_acting_seat(pool, value):
+    """Also if all legal values are negative."""
     agent, step = TabularAgent.of(pool), wander(pool, 3)
     table = agent.init(pool.spec, 0)
     learn(agent, table, step, np.full((16, 9), value))
@@ -148,7 +148,7 @@ def test_the_value_is_of_who_is_to_act(pool, value):
     np.testing.assert_array_equal(decision.value, np.tile(np.float32([-value, value]), (16, 1)))
 
 
-def test_alone_the_value_is_the_highest():
+def test_value_in_a_game_with_one_seat():
     pool = open_pool("gymnasium:Taxi-v4", 3, 1, threads=1)
     agent = TabularAgent.of(pool)
     table = agent.init(pool.spec, 0)
@@ -157,7 +157,7 @@ def test_alone_the_value_is_the_highest():
     np.testing.assert_array_equal(agent.act(table, (), pool.step, 0)[0].value[:, 0], legal.max(axis=1))
 
 
-def test_a_table_of_another_game_is_refused(pool):
+def test_table_of_another_game_is_rejected(pool):
     agent = TabularAgent.of(pool)
     with pytest.raises(LudusError, match="this table is for another game"):
         agent.places(Table(0, 9), pool.step)
@@ -167,14 +167,14 @@ def test_a_table_of_another_game_is_refused(pool):
     agent.check(agent.init(pool.spec, 0))
 
 
-def test_nobody_at_the_table(pool):
-    """No rows at all, as a server may ask."""
+def test_zero_rows(pool):
+    """A server may request zero rows."""
     agent, step = TabularAgent.of(pool), pool.step
     none = type(step)({name: field[:0] for name, field in step.observation.items()}, *(field[:0] for field in step[1:]))
     decision, _ = agent.act(agent.init(pool.spec, 0), (), none, 0)
     assert decision.action.shape == (0,) and decision.value.shape == (0, 2)
 
 
-def test_the_best_of_a_row():
+def test_best_of():
     values = np.array([[1.0, 2.0, 2.0], [-np.inf, -5.0, -np.inf]])
     np.testing.assert_array_equal(best_of(values), [[False, True, True], [False, True, False]])

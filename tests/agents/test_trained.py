@@ -1,4 +1,4 @@
-"""What was trained plays like any other agent, whichever of its folders it is called by."""
+"""Trained agents: loaded from a run or a checkpoint, and used like any other agent."""
 
 import shutil
 
@@ -15,9 +15,9 @@ from ludus.types import LudusError
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a short run that nobody may change."""
-    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 4_000, "rows": 16, "games": 20,
-             "evaluations": 2, "checkpoint_seconds": 0.0}  # fmt: skip
+    """The folder of a short run, shared by all tests; use `copy` to change it."""
+    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 4_000, "num_envs": 16,
+             "eval_games": 20, "evaluations": 2, "checkpoint_seconds": 0.0}  # fmt: skip
     folder, settled = runs.start(config.from_dict(small, "the test"), tmp_path_factory.mktemp("trained"))
     assert list(runs.carry_out(folder, settled))[-1].finished
     return folder
@@ -29,13 +29,13 @@ def copy(run, tmp_path):
 
 
 def rewritten(path, **changes):
-    """The newest checkpoint with other words in its manifest."""
+    """Rewrite a checkpoint with other fields in its manifest."""
     stored = checkpoint.load(path)
     shutil.rmtree(path)
     return checkpoint.save(path.parent, int(path.name), stored._replace(manifest=stored.manifest._replace(**changes)))
 
 
-def test_a_run_means_its_newest_checkpoint(run):
+def test_run_loads_its_newest_checkpoint(run):
     listed = checkpoint.list_checkpoints(run / "checkpoints")
     assert len(listed) >= 3
     assert trained.load(run).path == trained.load(run / "checkpoints").path == listed[-1]
@@ -43,7 +43,7 @@ def test_a_run_means_its_newest_checkpoint(run):
     assert trained.load(listed[0]).manifest.steps < trained.load(run).manifest.steps
 
 
-def test_it_brings_what_it_learned(run):
+def test_parameters_are_loaded(run):
     agent = trained.load(run)
     stored = checkpoint.load(agent.path).arrays["params"]
     params = agent.init(agent.agent.spec, 0)
@@ -55,7 +55,7 @@ def test_it_brings_what_it_learned(run):
     np.testing.assert_array_equal(agent.choices(params, pool.step), agent.agent.choices(params, pool.step))
 
 
-def test_it_is_found_by_its_folder_wherever_an_agent_is_named(run, monkeypatch):
+def test_agents_load_accepts_the_folder_of_a_run(run, monkeypatch):
     assert isinstance(agents.load(str(run), "tictactoe"), trained.Trained)
     monkeypatch.chdir(run.parent)
     assert isinstance(agents.load(run.name, "tictactoe"), trained.Trained)
@@ -66,18 +66,18 @@ def test_it_is_found_by_its_folder_wherever_an_agent_is_named(run, monkeypatch):
 
 
 @pytest.mark.parametrize("game", ["connect4", "goofspiel", "gymnasium:Taxi-v4"])
-def test_another_game_is_refused(run, game):
+def test_other_game_is_rejected(run, game):
     with pytest.raises(LudusError, match=f"this checkpoint is for tictactoe, not {game}"):
         trained.load(run, game)
 
 
-def test_another_version_of_the_game_is_refused(copy):
+def test_other_version_of_the_game_is_rejected(copy):
     rewritten(trained.newest_in(copy), fingerprint="0" * 16)
     with pytest.raises(LudusError, match="made with another version of tictactoe"):
         trained.load(copy)
 
 
-def test_an_agent_of_another_kind_is_refused(copy):
+def test_unknown_kind_of_agent_is_rejected(copy):
     rewritten(trained.newest_in(copy), agent={"kind": "oracle"})
     with pytest.raises(
         LudusError, match='unknown kind of agent "oracle" in this checkpoint; this version of ludus has tabular'
@@ -85,13 +85,13 @@ def test_an_agent_of_another_kind_is_refused(copy):
         trained.load(copy)
 
 
-def test_seats_that_were_told_apart_otherwise_are_refused(copy):
+def test_other_separation_of_seats_is_rejected(copy):
     rewritten(trained.newest_in(copy), agent={"kind": "tabular", "tables": "seat"})
     with pytest.raises(LudusError, match="this table has 19,683 numbered positions but the game has 39,366"):
         trained.load(copy)
 
 
-def test_a_checkpoint_without_a_table_is_refused(copy):
+def test_checkpoint_without_a_table_is_rejected(copy):
     path = trained.newest_in(copy)
     stored = checkpoint.load(path)
     shutil.rmtree(path)
@@ -100,13 +100,13 @@ def test_a_checkpoint_without_a_table_is_refused(copy):
         trained.load(copy)
 
 
-def test_the_game_of_a_checkpoint_may_be_gone(copy):
+def test_unknown_game_raises(copy):
     rewritten(trained.newest_in(copy), game="chess")
     with pytest.raises(LudusError, match='unknown game "chess"'):
         trained.load(copy)
 
 
-def test_nothing_there_is_a_sentence(tmp_path):
+def test_missing_run_or_checkpoint_raises(tmp_path):
     with pytest.raises(LudusError, match="there is no run"):
         trained.load(tmp_path / "none")
     (tmp_path / "file").write_text("")

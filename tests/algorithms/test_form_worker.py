@@ -51,7 +51,7 @@ GAMES = (
 @pytest.mark.parametrize("game", GAMES)
 def test_the_same_bytes_as_compiled(game, rows):
     steps = (1, 0, 600 // rows, 1200 // rows)
-    _, tallies = assert_same(game, rows, steps, discount=0.97, **SCHEDULES)
+    _, tallies = assert_same(game, rows, steps, gamma=0.97, **SCHEDULES)
     assert sum(tally[2] for tally in tallies) > 0.5 * rows * sum(steps)
 
 
@@ -62,7 +62,7 @@ def test_the_same_bytes_with_other_settings(settings):
 
 def test_cut_offs_look_ahead():
     """The game with a short limit is one in which cut-offs count: without what follows, all would be worth less."""
-    far, _ = learn("list", "gymnasium:Taxi-v4(max_episode_steps=5)", 8, (2000,), discount=1.0, exploration="1.0")
+    far, _ = learn("list", "gymnasium:Taxi-v4(max_episode_steps=5)", 8, (2000,), gamma=1.0, exploration="1.0")
     values = far.rows["values"][far.places]
     assert values.min() < -25  # five steps of -1, or one of -10 among them, are all that a game ever brings
 

@@ -22,7 +22,7 @@ numbers = st.floats(-1e20, 1e20)
 updates = st.tuples(places, moves, numbers, places, st.booleans(), masks, st.sampled_from([1.0, -1.0]))
 batches = st.lists(updates, max_size=40)
 rates = st.fixed_dictionaries(
-    {"learning_rate": st.floats(1e-6, 1.0), "discount": st.floats(0, 1), "exploration": st.floats(0, 1)}
+    {"learning_rate": st.floats(1e-6, 1.0), "gamma": st.floats(0, 1), "exploration": st.floats(0, 1)}
 )
 
 
@@ -46,7 +46,7 @@ def one_by_one(learner, batch):
 
 @EACH
 def test_by_hand(form):
-    q = QLearning(form, 3, 2, learning_rate=0.5, discount=0.5)
+    q = QLearning(form, 3, 2, learning_rate=0.5, gamma=0.5)
     q.update(1, 0, 4.0, 2, terminated=True)
     assert q.table[1].tolist() == [2.0, 0.0]  # 0 + 0.5 (4 - 0)
     q.update(0, 1, 1.0, 1, terminated=False)
@@ -219,8 +219,8 @@ def test_where_a_game_has_ended_nothing_need_be_legal(form):
         ({"learning_rate": 0.0}, "learning rate"),
         ({"learning_rate": 1.5}, "learning rate"),
         ({"learning_rate": float("nan")}, "learning rate"),
-        ({"discount": -0.1}, "discount"),
-        ({"discount": 1.1}, "discount"),
+        ({"gamma": -0.1}, "gamma"),
+        ({"gamma": 1.1}, "gamma"),
         ({"exploration": 2}, "exploration"),
         ({"states": 0}, "at least one state"),
         ({"form": "numba"}, "known are list, numpy, compiled"),

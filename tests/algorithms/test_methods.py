@@ -13,8 +13,8 @@ from ludus.cli.train import parted, run_of
 
 RATE, DISCOUNT, EPSILON, TRACE = 0.3, 0.9, 0.4, 0.7
 SETTINGS = {
-    "learning_rate": str(RATE), "discount": DISCOUNT, "exploration": str(EPSILON), "trace": TRACE, "lookahead": 3,
-    "planning": 4, "threshold": 0.01,
+    "learning_rate": str(RATE), "gamma": DISCOUNT, "exploration": str(EPSILON), "trace_decay": TRACE, "n_steps": 3,
+    "planning_steps": 4, "priority_threshold": 0.01,
 }  # fmt: skip
 WALK, CUT_WALK = "walk(slip=20)", "walk(slip=20, horizon=6)"
 STONES, CUT_STONES = "stones(pile=13, again=1)", "stones(pile=13, again=1, horizon=5)"
@@ -225,13 +225,13 @@ def test_expected_sarsa_expects_what_the_policy_in_use_plays():
 @pytest.mark.parametrize(
     ("special", "settings", "plain"),
     [
-        ("n_step", {"lookahead": 1}, "sarsa"),
-        ("sarsa_lambda", {"trace": 0.0}, "sarsa"),
-        ("q_lambda", {"trace": 0.0}, "q_learning"),
-        ("dyna_q", {"planning": 0}, "q_learning"),
-        ("prioritized_sweeping", {"planning": 0}, "q_learning"),
+        ("n_step", {"n_steps": 1}, "sarsa"),
+        ("sarsa_lambda", {"trace_decay": 0.0}, "sarsa"),
+        ("q_lambda", {"trace_decay": 0.0}, "q_learning"),
+        ("dyna_q", {"planning_steps": 0}, "q_learning"),
+        ("prioritized_sweeping", {"planning_steps": 0}, "q_learning"),
         ("expected_sarsa", {"exploration": "0.0"}, "q_learning"),
-        ("n_step", {"lookahead": 64}, "monte_carlo"),  # games of stones are shorter
+        ("n_step", {"n_steps": 64}, "monte_carlo"),  # games of stones are shorter
     ],
 )
 @pytest.mark.parametrize("game", [STONES, CUT_STONES])
@@ -312,7 +312,7 @@ def test_every_method_finds_the_best_way_to_walk(method):
 @pytest.mark.parametrize("method", ["q_learning", "monte_carlo"])
 def test_the_frozen_lake_is_crossed(method):
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
-    rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)", "discount": 0.95}
+    rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)", "gamma": 0.95}
     path = shelf.greedy_path(shelf.learned(LAKE, 8000, method=method, **rates), LAKE)
     assert path[-1] == 15 and len(path) == 7
 
@@ -320,7 +320,7 @@ def test_the_frozen_lake_is_crossed(method):
 @pytest.mark.parametrize("method", names("method"))
 def test_every_method_solves_nim_by_playing_against_itself(method):
     """Who leaves a multiple of four wins; from such a pile all moves lose."""
-    rates = {"learning_rate": "0.2", "exploration": "linear(1.0, 0.1, 40000)", "discount": 0.95}
+    rates = {"learning_rate": "0.2", "exploration": "linear(1.0, 0.1, 40000)", "gamma": 0.95}
     values = shelf.learned("stones(pile=20)", 6000, method=method, **rates).rows["values"]
     for pile in range(1, 21):
         best = values[pile].argmax() + 1
@@ -353,7 +353,7 @@ def test_double_q_is_not_lured_by_luck():
 def test_who_thinks_needs_fewer_steps():
     """Of the same 400 random steps, in which the goal is met for the first time, thinking tells the opening at once."""
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
-    settings = {"learning_rate": "1.0", "exploration": "1.0", "discount": 0.95, "rows": 1, "planning": 20}
+    settings = {"learning_rate": "1.0", "exploration": "1.0", "gamma": 0.95, "rows": 1, "planning_steps": 20}
     worth = {
         method: shelf.learned(LAKE, 400, 7, method=method, **settings).rows["values"][0].max()
         for method in ("q_learning", "dyna_q", "prioritized_sweeping")

@@ -83,13 +83,13 @@ def test_an_opponent_wants_the_opposite():
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-@pytest.mark.parametrize("discount", [1.0, 0.95])
-def test_both_methods_agree(name, discount):
+@pytest.mark.parametrize("gamma", [1.0, 0.95])
+def test_both_methods_agree(name, gamma):
     table = dynamics(name)
-    values, policies = value_iteration(table, discount), policy_iteration(table, discount)
+    values, policies = value_iteration(table, gamma), policy_iteration(table, gamma)
     np.testing.assert_allclose(values.values, policies.values, atol=1e-6)
     for plan in (values, policies):
-        played = evaluate(table, plan.policy, discount, 1e-12, 100_000)
+        played = evaluate(table, plan.policy, gamma, 1e-12, 100_000)
         np.testing.assert_allclose(played.values, values.values, atol=1e-6)
 
 
@@ -222,7 +222,7 @@ def test_foreign_games_without_tables_are_a_sentence():
 
 
 def test_of_equal_actions_the_one_that_arrives_is_taken():
-    """Waiting costs nothing, so with discount 1 it is worth as much as arriving; who waits for ever gets nothing."""
+    """Waiting costs nothing, so with gamma 1 it is worth as much as arriving; who waits for ever gets nothing."""
     waiting = tables([[[0], [0]]], np.ones((1, 2, 1)), [[[0], [1]]], [[[0], [1]]])
     plan = value_iteration(waiting)
     assert plan.action_values.tolist() == [[1, 1]]
@@ -238,7 +238,7 @@ def test_sweeps_can_be_watched_and_stopped():
 def test_play_that_never_ends_is_refused_with_discount_1():
     cliff = dynamics("CliffWalking-v1")
     up = np.zeros(48, np.int64)
-    with pytest.raises(LudusError, match="still change by 1 after 1,000 sweeps with discount 1"):
+    with pytest.raises(LudusError, match="still change by 1 after 1,000 sweeps with gamma 1"):
         policy_iteration(cliff, 1.0, max_sweeps=1000, policy=up)
     assert policy_iteration(cliff, 0.99, policy=up).values[36] == pytest.approx(-(1 - 0.99**13) / 0.01)
 
@@ -268,7 +268,7 @@ def test_tables_that_do_not_fit_are_a_sentence(change, sentence):
 
 
 def test_settings_that_do_not_fit_are_a_sentence():
-    with pytest.raises(LudusError, match="a discount is a number from 0 to 1"):
+    with pytest.raises(LudusError, match="gamma is a number from 0 to 1"):
         value_iteration(chain(), 1.5)
     with pytest.raises(LudusError, match="a policy is 3 actions from 0 to 1"):
         policy_iteration(chain(), policy=np.array([0, 2, 0]))
@@ -291,25 +291,25 @@ def random_dynamics(draw) -> Dynamics:
     )  # fmt: skip
 
 
-def bellman(table: Dynamics, values: np.ndarray, discount: float) -> np.ndarray:
+def bellman(table: Dynamics, values: np.ndarray, gamma: float) -> np.ndarray:
     """The action values once more, by plain NumPy."""
-    later = np.where(table.ends, 0.0, discount * table.sign * values[table.next])
+    later = np.where(table.ends, 0.0, gamma * table.sign * values[table.next])
     worth = (table.probability * (table.reward + later)).sum(axis=2)
     return np.where(table.legal, worth, -np.inf)
 
 
 @given(random_dynamics(), st.floats(0, 0.95))
-def test_values_satisfy_the_equation(table, discount):
-    plan = value_iteration(table, discount, 1e-12)
-    worth = bellman(table, plan.values, discount)
+def test_values_satisfy_the_equation(table, gamma):
+    plan = value_iteration(table, gamma, 1e-12)
+    worth = bellman(table, plan.values, gamma)
     np.testing.assert_allclose(plan.action_values, worth, atol=1e-12)
-    np.testing.assert_allclose(action_values(table, plan.values, discount), worth, atol=1e-12)
+    np.testing.assert_allclose(action_values(table, plan.values, gamma), worth, atol=1e-12)
     expected = np.where(table.legal.any(axis=1), worth.max(axis=1), 0.0)
     np.testing.assert_allclose(plan.values, expected, atol=1e-10)
 
 
 @given(random_dynamics(), st.floats(0, 0.95))
-def test_one_seat_plans_the_same_by_both_methods(table, discount):
+def test_one_seat_plans_the_same_by_both_methods(table, gamma):
     alone = table._replace(sign=np.ones_like(table.sign))
-    expected = value_iteration(alone, discount, 1e-12).values
-    np.testing.assert_allclose(policy_iteration(alone, discount).values, expected, atol=1e-6)
+    expected = value_iteration(alone, gamma, 1e-12).values
+    np.testing.assert_allclose(policy_iteration(alone, gamma).values, expected, atol=1e-6)

@@ -191,19 +191,19 @@ def test_limits_are_measured_where_nothing_is_declared_and_written_with_three_di
     seen = record(x=within((0, -math.inf, -math.inf, 0), (1, math.inf, 5, 3.4028235e38), f32, 4), count=i32)
     column = np.arange(1001) * 1.2345
     tiling = plan("game", ONE_SEAT, seen, 8, None, lambda: np.stack([column] * 5, 1))
-    assert tiling.limits == "0:1/12.3:1220/12.3:24.6/0:1220/12:1220"
+    assert tiling.limits_text == "0:1/12.3:1220/12.3:24.6/0:1220/12:1220"
     assert measured_ranges(np.array([[7.0, math.nan], [7.0, math.inf]])) == [(7.0, 14.0), (0.0, 1.0)]
 
 
 def test_what_is_ignored_is_not_measured():
     seen = record(x=within((-math.inf, 0), (math.inf, 1), f32, 2))
     tiling = plan("game", ONE_SEAT, seen, "1/4", None, never)
-    assert (tiling.limits, tiling.bins, tiling.high) == ("", (1, 4), (1.0, 1.0))
+    assert (tiling.limits_text, tiling.bins, tiling.high) == ("", (1, 4), (1.0, 1.0))
 
 
 def test_some_limits_may_be_left_to_the_declared_range():
     tiling = plan("game", ONE_SEAT, record(x=within(0, (1, 4.8), f32, 2)), 4, "/-1:1", never)
-    assert tiling.limits == "0:1/-1:1"
+    assert tiling.limits_text == "0:1/-1:1"
     assert plan("game", ONE_SEAT, record(x=within(0, (1, 4.8), f32, 2)), 4, [None, (-1, 1)], never) == tiling
 
 

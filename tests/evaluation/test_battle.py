@@ -22,7 +22,7 @@ from ludus.types import LudusError
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The folder of a short run."""
-    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 10_000, "rows": 16, "games": 20,
+    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 10_000, "num_envs": 16, "eval_games": 20,
              "evaluations": 1}  # fmt: skip
     folder, settled = runs.start(config.from_dict(small, "the test"), tmp_path_factory.mktemp("trained"))
     assert list(runs.carry_out(folder, settled))[-1].finished

@@ -160,7 +160,7 @@ def test_bars_are_as_long_as_shares():
 
 
 def test_a_table_still_shows_values(tmp_path):
-    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 2_000, "chunk": 2_000, "rows": 16, "games": 2,
+    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 2_000, "chunk": 2_000, "num_envs": 16, "eval_games": 2,
              "evaluations": 1}  # fmt: skip
     folder, settled = runs.start(config.from_dict(small, "the test"), tmp_path)
     assert list(runs.carry_out(folder, settled))[-1].finished

@@ -18,28 +18,32 @@ def run_of(game, settings=None, **changes):
 @pytest.mark.parametrize("runtime", ["local", "threads"])
 def test_a_pole_stands_ten_times_as_long_as_by_chance(runtime):
     """Random play holds it for about 22 steps."""
-    learned = learn(run_of("cartpole", {"length": 64, "pieces": 1}, rows=64, steps=75_000, runtime=runtime))
+    learned = learn(
+        run_of(
+            "cartpole", {"rollout_length": 64, "gradient_accumulation": 1}, num_envs=64, steps=75_000, runtime=runtime
+        )
+    )
     assert scores.score("cartpole", learned.player, learned.params, 50, 1).interval.estimate > 220
 
 
 def test_self_play_beats_random_play():
     """Random play against itself is at 0."""
-    learned = learn(run_of("tictactoe", rows=128, steps=150_000))
+    learned = learn(run_of("tictactoe", num_envs=128, steps=150_000))
     assert match("tictactoe", learned, "random", 200).interval.estimate > 0.7
 
 
 def test_a_car_gets_around_by_continuous_actions():
     """A lap is worth about 20; random driving ends below 0."""
-    learned = learn(run_of("car", rows=64, steps=150_000))
+    learned = learn(run_of("car", num_envs=64, steps=150_000))
     assert scores.score("car", learned.player, learned.params, 20, 1).interval.estimate > 20
 
 
 def test_a_memory_remembers_and_none_does_not():
     """Two cues, ten steps: chance is one half."""
     for memory, low, high in (("gru", 0.95, 1.0), ("none", 0.3, 0.7)):
-        run = run_of("recall(cues=2, delay=10)", rows=64, steps=75_000)
+        run = run_of("recall(cues=2, delay=10)", num_envs=64, steps=75_000)
         model = dataclasses.replace(run.settings.model, rnn_type=memory)
-        run = dataclasses.replace(run, settings=dataclasses.replace(run.settings, model=model, length=32))
+        run = dataclasses.replace(run, settings=dataclasses.replace(run.settings, model=model, rollout_length=32))
         learned = learn(run)
         right = scores.score(run.game, learned.player, learned.params, 200, 1).interval.estimate
         assert low <= right <= high
@@ -55,7 +59,7 @@ def test_the_defaults_learn_a_game_without_a_preset(monkeypatch):
 def test_defaults_adapt_to_short_games_and_presets_win(monkeypatch):
     monkeypatch.setenv("LUDUS_GAMES", str(pathlib.Path(__file__).parents[2] / "benchmarks" / "games"))
     nim, bare = config.resolve("nim", "ppo", steps=50_000), config.resolve("cartpole", "ppo", config.NO_PRESET)
-    assert (nim.rows, nim.settings.length, nim.settings.discount) == (64, 16, 1.0)
+    assert (nim.num_envs, nim.settings.rollout_length, nim.settings.gamma) == (64, 16, 1.0)
     assert nim.settings.entropy.endswith("50000)") and nim.settings.opponents == ("self:0.5", "random:0.5")
-    assert (bare.rows, bare.settings.length) == (512, 128)
+    assert (bare.num_envs, bare.settings.rollout_length) == (512, 128)
     assert config.resolve("tictactoe", "ppo").rows != config.resolve("tictactoe", "ppo", config.NO_PRESET).rows

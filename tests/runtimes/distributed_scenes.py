@@ -24,7 +24,9 @@ from ludus.training.folder import write_settings
 from ludus.training.loop import train
 from ludus.types import LudusError
 
-SETTINGS = PPO(mlp=MLPArgs(width=8, depth=1), length=8, epochs=2, minibatches=2, learning_rate="0.01")
+SETTINGS = PPO(
+    mlp=MLPArgs(width=8, depth=1), rollout_length=8, update_epochs=2, num_minibatches=2, learning_rate="0.01"
+)
 ROWS, UPDATES = 8, 3
 
 
@@ -42,7 +44,7 @@ class Watched:
 
 def learned(workers, settings=SETTINGS, game="cartpole", runtime="threads"):
     """Three updates: what was learned, how far it came, what the first rollout saw, how the workers stand."""
-    job = Job(game, ROWS, 3, settings.length, workers, settings)
+    job = Job(game, ROWS, 3, settings.rollout_length, workers, settings)
     with contextlib.closing(open_source(runtime, job)) as source:
         agent = settings.new_agent(source.lanes[0].worker.pool)
         watched = Watched(source)
@@ -67,9 +69,9 @@ def alone(out):
 
 def small_run():
     run = config.resolve("cartpole", "ppo")
-    steps = 4 * ROWS * SETTINGS.length * devices.processes()
+    steps = 4 * ROWS * SETTINGS.rollout_length * devices.processes()
     return dataclasses.replace(
-        run, settings=SETTINGS, runtime="mpi", rows=ROWS, steps=steps, games=2, evaluations=1, seed=3
+        run, settings=SETTINGS, runtime="mpi", num_envs=ROWS, steps=steps, eval_games=2, evaluations=1, seed=3
     )
 
 
@@ -123,7 +125,7 @@ def actors(out):
         return plain(agent, params, memory, step, key)
 
     own = dataclasses.replace(
-        SETTINGS, devices=2, actor_devices=2, opponents=("self:0.5", "past:0.5"), past_every=1, minibatches=1
+        SETTINGS, devices=2, actor_devices=2, opponents=("self:0.5", "past:0.5"), snapshot_interval=1, num_minibatches=1
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeepAgent, "act", watched)

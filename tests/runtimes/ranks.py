@@ -45,7 +45,7 @@ def times(out):
         table, progress = learn(source, job.algorithm, empty_table(job), 12)
         state = source.state()
     pathlib.Path(f"{out}-times").write_text(" ".join(str(parts["time"][0]) for parts in state.values()))
-    np.savez(f"{out}-served.npz", **table.state(), updates=sum(step.metrics["updates"] for step in progress))
+    np.savez(f"{out}-served.npz", **table.state(), updates=sum(step.metrics["decisions"] for step in progress))
 
 
 class Misread(Job):

@@ -15,8 +15,8 @@ from ludus.training.loop import train
 
 LAKE = "gymnasium:FrozenLake-v1(is_slippery=false)"
 BEST_START = 0.9**5
-"""of the lake with discount 0.9: its only reward waits six steps away"""
-LAKE_SETTINGS = Tabular(learning_rate="1.0", exploration="0.5", discount=0.9)
+"""the best value of the first position of the lake with gamma 0.9: its only reward is six steps away"""
+LAKE_SETTINGS = Tabular(learning_rate="1.0", exploration="0.5", gamma=0.9)
 
 
 def small_job(game, workers=2, rows=8, steps=40, **settings):

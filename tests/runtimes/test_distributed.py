@@ -114,8 +114,8 @@ def test_without_rank_0_the_others_end(tmp_path):
 
 
 def test_the_command_line_ends_all_ranks_at_once(tmp_path):
-    words = f"-m ludus.cli train cartpole --algorithm ppo --out {tmp_path} --rows 8 --pieces 1 --devices 1 --length 8"
-    words += f" --steps {10**9} --evaluations 0 --games 2 --json --runtime mpi"
+    words = f"-m ludus.cli train cartpole --algorithm ppo --out {tmp_path} --num-envs 8 --gradient-accumulation 1 --devices 1 --rollout-length 8"
+    words += f" --steps {10**9} --evaluations 0 --eval-games 2 --json --runtime mpi"
     process = begin(*words.split(), ranks=2)
     metrics = tmp_path / "cartpole-0001" / "metrics.jsonl"
 

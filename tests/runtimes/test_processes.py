@@ -49,7 +49,7 @@ def test_a_killed_worker_is_replaced(capsys):
     assert "worker 1 was ended by SIGKILL" in capsys.readouterr().err
     assert table.rows["values"][0].max() == pytest.approx(BEST_START, abs=1e-6)
     assert times == [2200, 2200], "schedules go on where they were"
-    updates = [step.metrics["updates"] for step in progress]
+    updates = [step.metrics["decisions"] for step in progress]
     assert updates[0] < 0.7 * updates[1], "the chunk of the dead is missing, and only that"
 
 

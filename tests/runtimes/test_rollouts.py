@@ -26,10 +26,12 @@ from ludus.training.loop import train
 from ludus.types import Decision, LudusError, Spec
 
 MIXED = ("self:0.5", "past:0.25", "random:0.25")
-PLAIN = PPO(mlp=MLPArgs(width=8, depth=1), length=6, epochs=1, minibatches=1, devices=1, learning_rate="0.01")
+PLAIN = PPO(
+    mlp=MLPArgs(width=8, depth=1), rollout_length=6, update_epochs=1, num_minibatches=1, devices=1, learning_rate="0.01"
+)
 REMEMBERING = PPO(
-    agent="rnn", length=6, epochs=1, minibatches=1, devices=1, learning_rate="0.01", opponents=MIXED, past_every=2,
-    past_kept=2,
+    agent="rnn", rollout_length=6, update_epochs=1, num_minibatches=1, devices=1, learning_rate="0.01", opponents=MIXED, snapshot_interval=2,
+    max_snapshots=2,
     model=ModelArgs(num_layers=1, num_channels=16, rnn_channels=8, rnn_type="gru", critic_width=8, critic_depth=1,
                     film=False, action_feats=False, version=1),
 )  # fmt: skip
@@ -37,7 +39,7 @@ CLOCK = {"play_seconds", "wait_seconds", "overlap"}
 
 
 def job_of(algorithm=PLAIN, workers=1, rows=8, game="tictactoe"):
-    return Job(game, rows // workers, 3, algorithm.length, workers, algorithm)
+    return Job(game, rows // workers, 3, algorithm.rollout_length, workers, algorithm)
 
 
 def beginning(job):

@@ -88,7 +88,7 @@ def test_another_number_of_rows_is_a_sentence(runtime):
 
 
 def test_a_job_survives_being_sent():
-    job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace=0.25), 3)
+    job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace_decay=0.25), 3)
     assert Job.from_json(job.to_json()) == job
 
 

@@ -9,7 +9,7 @@ import pytest
 from ludus.agents import checkpoint
 from ludus.training import config, loggers, runs
 
-TOLD_BY_THE_CLOCK = {"time", "seconds", "rate", "wait_seconds"}
+TOLD_BY_THE_CLOCK = {"time", "seconds", "steps_per_second", "wait_seconds"}
 
 
 class Trainer:
@@ -20,8 +20,8 @@ class Trainer:
 
     def make(self, **settings):
         """The folder and the settings of a new run; some thousand steps of tic-tac-toe unless told otherwise."""
-        small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 12_000, "chunk": 2_000, "rows": 16,
-                 "evaluations": 3, "games": 20, "keep": 2}  # fmt: skip
+        small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 12_000, "chunk": 2_000, "num_envs": 16,
+                 "evaluations": 3, "eval_games": 20, "keep_checkpoints": 2}  # fmt: skip
         folder, opened = runs.start(config.from_dict(small | settings, "the test"), self.out)
         opened.close()
         return folder, opened.run

@@ -85,7 +85,7 @@ def test_a_table_that_does_not_fit_is_refused_before_there_is_a_folder(trainer, 
 
 def test_a_hashed_table_that_outgrows_the_memory_ends_with_a_sentence_and_a_checkpoint(trainer, monkeypatch, told):
     """What was learned until then is saved, and the run can go on where there is more memory."""
-    folder, run = trainer.make(game="connect4", steps=60_000, chunk=4_000, rows=64)
+    folder, run = trainer.make(game="connect4", steps=60_000, chunk=4_000, num_envs=64)
     room = 2**20
     monkeypatch.setattr(tables, "available_memory", lambda: room)
     with pytest.raises(LudusError, match=r"a table of \d+,\d{3} positions needs .* GiB, and 0\.0 GiB are free"):
@@ -141,7 +141,7 @@ def test_a_damaged_checkpoint_is_refused(trainer, copy, contents, group, harm):
     ("setting", "sentence"),
     [
         ({"workers": 3, "runtime": "threads"}, "another number of workers"),
-        ({"rows": 17}, "another method or number of rows"),
+        ({"num_envs": 17}, "another method or number of rows"),
         ({"tables": "seat"}, "numbered positions"),
         ({"algorithm": "double_q"}, "it has no first, second"),
         ({"algorithm": "sarsa_lambda"}, "resume it with its own run.toml"),

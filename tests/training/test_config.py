@@ -23,9 +23,9 @@ def read_back(tmp_path, run):
 
 
 @given(
-    steps=st.integers(1, 2**62), rows=st.integers(1, 10**6), seed=st.integers(-(2**62), 2**62),
+    steps=st.integers(1, 2**62), num_envs=st.integers(1, 10**6), seed=st.integers(-(2**62), 2**62),
     runtime=st.sampled_from(["local", "threads", "processes"]), checkpoint_seconds=numbers,
-    discount=st.floats(0, 1), threshold=st.floats(1e-300, 1), game=st.text(st.characters(codec="utf-8")),
+    gamma=st.floats(0, 1), priority_threshold=st.floats(1e-300, 1), game=st.text(st.characters(codec="utf-8")),
     log=st.lists(st.sampled_from(["tensorboard", "wandb"])),
 )  # fmt: skip
 def test_every_run_reads_back_equal(tmp_path_factory, **values):
@@ -51,16 +51,16 @@ def test_every_setting_is_written():
 def test_a_preset_is_over_the_defaults_and_its_section_over_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "PRESETS", tmp_path)
     (tmp_path / "tictactoe.toml").write_text(
-        'algorithm = "sarsa"\nsteps = 7\nrows = 3\n'
-        "[tabular]\nrows = 4\ndiscount = 0.5\nlearning_rate = 0.25\n"
-        "[q_learning]\nrows = 5\n[value_iteration]\nseed = 9\n"
+        'algorithm = "sarsa"\nsteps = 7\nnum_envs = 3\n'
+        "[tabular]\nnum_envs = 4\ngamma = 0.5\nlearning_rate = 0.25\n"
+        "[q_learning]\nnum_envs = 5\n[value_iteration]\nseed = 9\n"
     )
     run = config.resolve("tictactoe")
-    assert (run.algorithm, run.steps, run.rows, run.seed) == ("sarsa", 7, 4, 0)
-    assert (run.settings.discount, run.settings.learning_rate) == (0.5, "0.25")
-    assert config.resolve("tictactoe", "q_learning").rows == 5
+    assert (run.algorithm, run.steps, run.num_envs, run.seed) == ("sarsa", 7, 4, 0)
+    assert (run.settings.gamma, run.settings.learning_rate) == (0.5, "0.25")
+    assert config.resolve("tictactoe", "q_learning").num_envs == 5
     planned = config.resolve("tictactoe", "value_iteration")
-    assert (planned.rows, planned.seed, planned.settings.discount) == (3, 9, 1.0)
+    assert (planned.num_envs, planned.seed, planned.settings.gamma) == (3, 9, 1.0)
 
 
 def test_a_game_without_a_preset_has_defaults():
@@ -93,22 +93,24 @@ def test_the_preset_of_a_game_is_found_whatever_its_parameters():
     [
         ("learning_rat = 0.1", 'unknown setting "learning_rat"; did you mean "learning_rate"?'),
         ("xyzzy = 1", 'unknown setting "xyzzy"'),
+        ("rows = 1", 'unknown setting "rows"; it is now called "num_envs": rename it'),
+        ("discount = 0.9", 'unknown setting "discount"; it is now called "gamma": rename it'),
         ("[section]\nrows = 1", 'unknown setting "section"'),
         ('steps = "many"', "steps is 'many'; it must be like 10000000"),
         ("steps = 1e6", "steps is 1000000.0; it must be like 10000000"),
         ("steps = true", "steps is True"),
-        ("steps = 0", "steps is 1 or more, not 0"),
-        ("rows = -1", "rows is 1 or more, not -1"),
-        ("workers = -1", "workers is a number from 0, not -1"),
-        ("checkpoint_seconds = nan", "checkpoint_seconds is a number from 0, not nan"),
-        ("checkpoint_seconds = inf", "checkpoint_seconds is a number from 0, not inf"),
-        ("discount = 1.5", "discount and trace lie between 0 and 1"),
-        ("discount = nan", "discount and trace lie between 0 and 1"),
-        ("threshold = nan", "threshold above 0"),
+        ("steps = 0", "steps must be 1 or more, not 0"),
+        ("num_envs = -1", "num_envs must be 1 or more, not -1"),
+        ("workers = -1", "workers must be 0 or more, not -1"),
+        ("checkpoint_seconds = nan", "checkpoint_seconds must be 0 or more, not nan"),
+        ("checkpoint_seconds = inf", "checkpoint_seconds must be 0 or more, not inf"),
+        ("gamma = 1.5", "gamma and trace_decay must be between 0 and 1"),
+        ("gamma = nan", "gamma and trace_decay must be between 0 and 1"),
+        ("priority_threshold = nan", "priority_threshold above 0"),
         ("learning_rate = true", "learning_rate is True"),
         ('learning_rate = "fast"', "fast"),
         ("learning_rate = nan", "nan"),
-        ('runtime = "cloud"', "runtime is 'cloud'; it must be one of single, local, threads, processes, mpi"),
+        ('runtime = "cloud"', 'unknown runtime "cloud"; known are local, mpi, mpi_server, processes, threads'),
         ('tables = "banana"', "tables is 'banana'; it must be one of shared, seat"),
         ('form = "fortran"', "form is 'fortran'; it must be one of compiled, numpy, list"),
         ('log = ["paper"]', "log is 'paper'; it must be one of tensorboard, wandb"),

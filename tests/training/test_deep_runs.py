@@ -16,14 +16,14 @@ from ludus.training import config, loggers
 from ludus.types import LudusError
 
 SMALL = {
-    "algorithm": "ppo", "runtime": "threads", "rows": 8, "length": 6, "steps": 200, "chunk": 0, "epochs": 1,
-    "minibatches": 1, "devices": 1, "mlp": {"width": 8, "depth": 1}, "learning_rate": "0.01", "games": 4,
+    "algorithm": "ppo", "runtime": "threads", "num_envs": 8, "rollout_length": 6, "steps": 200, "chunk": 0, "update_epochs": 1,
+    "num_minibatches": 1, "devices": 1, "mlp": {"width": 8, "depth": 1}, "learning_rate": "0.01", "eval_games": 4,
     "evaluations": 1,
 }  # fmt: skip
-MIXED = {"opponents": ["self:0.5", "past:0.25", "random:0.25"], "past_every": 2, "past_kept": 2}
+MIXED = {"opponents": ["self:0.5", "past:0.25", "random:0.25"], "snapshot_interval": 2, "max_snapshots": 2}
 FLAGS = (
-    "--algorithm", "ppo", "--steps", "600", "--rows", "16", "--length", "16", "--mlp.width", "8", "--mlp.depth", "1",
-    "--epochs", "1", "--minibatches", "2", "--devices", "1", "--games", "4", "--evaluations", "1", "--json",
+    "--algorithm", "ppo", "--steps", "600", "--num-envs", "16", "--rollout-length", "16", "--mlp.width", "8", "--mlp.depth", "1",
+    "--update-epochs", "1", "--num-minibatches", "2", "--devices", "1", "--eval-games", "4", "--evaluations", "1", "--json",
 )  # fmt: skip
 CLOCK = {"play_seconds", "wait_seconds", "overlap"}
 
@@ -89,7 +89,7 @@ def params_in(path):
 
 @pytest.mark.parametrize("runtime", ["local", "threads"])
 def test_numbers_that_are_none_end_a_run_with_the_parameters_before_them(trainer, monkeypatch, told, runtime):
-    settings = SMALL | {"runtime": runtime, "evaluations": 0, "checkpoint_seconds": 0.0, "keep": 9}
+    settings = SMALL | {"runtime": runtime, "evaluations": 0, "checkpoint_seconds": 0.0, "keep_checkpoints": 9}
     folder, run = trainer.make(**settings)
     with monkeypatch.context() as harmed:
         harmed.setattr(RolloutWorker, "work", spoilt(not_a_number))
@@ -119,12 +119,12 @@ def test_an_actor_that_fails_ends_the_run_with_a_checkpoint(trainer, monkeypatch
     ("settings", "sentence"),
     [
         ({"devices": 99}, "99 devices were requested, but this process has"),
-        ({"rows": 7, "minibatches": 2}, "7 rows cannot be dealt evenly to 2 minibatches"),
-        ({"game": "goofspiel", "rows": 3, "minibatches": 4}, "take --rows 4"),
-        ({"chunk": 17}, "an update learns from rows x length = 48 decisions"),
+        ({"num_envs": 7, "num_minibatches": 2}, "7 rows cannot be split evenly into 2 minibatches"),
+        ({"game": "goofspiel", "num_envs": 3, "num_minibatches": 4}, "use --num-envs 4"),
+        ({"chunk": 17}, "an update uses num_envs x rollout_length = 48 decisions"),
         ({"runtime": "single"}, 'the runtime "single" is now called "local"'),
-        ({"game": "cartpole", "opponents": ["random"]}, "cartpole has one seat, so there is nobody to play against"),
-        ({"opponents": ["random:0"]}, '"random:0" is no opponent with a share'),
+        ({"game": "cartpole", "opponents": ["random"]}, "cartpole has one seat and no opponents"),
+        ({"opponents": ["random:0"]}, '"random:0" is not an opponent with a weight'),
         ({"opponents": ["nobody"]}, 'unknown agent "nobody"'),
         ({"game": "chess"}, 'unknown game "chess"'),
     ],
@@ -144,7 +144,7 @@ def test_what_cannot_be_trained_is_refused_before_there_is_a_folder(trainer, set
         ("[ppo.mlp]\nwidth = 'broad'", "mlp: width is 'broad'; it must be like 64"),
         ("[ppo]\nmlp = 3", "mlp is 3; it must be a table of settings"),
         ("[pppo]\nclip = 0.1", 'a section [pppo] for no algorithm; did you mean "ppo"?'),
-        ("[ppo]\nclipp = 0.1", 'unknown setting "clipp"; did you mean "clip"?'),
+        ("[ppo]\nclip_coeff = 0.1", 'unknown setting "clip_coeff"; did you mean "clip_coef"?'),
         ("[ppo]\nagent = 'tree'", "agent is 'tree'; it must be one of mlp, rnn"),
         ("[ppo.mlp]\ndepth = 0", "depth is 0; it must be at least 1"),
     ],
@@ -159,7 +159,7 @@ def test_a_preset_with_a_slip_of_the_pen_is_a_sentence(tmp_path, monkeypatch, pr
 
 def test_settings_inside_of_settings_come_back_from_a_file(tmp_path, monkeypatch):
     settings = PPO(
-        agent="rnn", mlp=MLPArgs(width=3, activation="silu"), opponents=("self:0.5", "past"), kl_stop=0.25,
+        agent="rnn", mlp=MLPArgs(width=3, activation="silu"), opponents=("self:0.5", "past"), target_kl=0.25,
         model=ModelArgs(num_channels=16, rnn_type="rwkv", embedding_shape=(5, 8), noam=False),
     )  # fmt: skip
     run = config.Run("tictactoe", settings, runtime="local")
@@ -192,9 +192,16 @@ def test_a_run_has_all_that_runs_have(folders):
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"run.toml", "metrics.jsonl", "checkpoints", "score.png"}
         run = config.read(folder / "run.toml")
-        assert (run.algorithm, run.rows, run.settings.length, run.settings.mlp.width) == ("ppo", 16, 16, 8)
+        assert (run.algorithm, run.num_envs, run.settings.rollout_length, run.settings.mlp.width) == ("ppo", 16, 16, 8)
         last = loggers.read(folder / "metrics.jsonl")[-1]
-        assert last["step"] >= 600 and {"score", "policy_loss", "value_loss", "kl", "learning_rate", "age"} <= set(last)
+        assert last["step"] >= 600 and {
+            "score",
+            "policy_loss",
+            "value_loss",
+            "approx_kl",
+            "learning_rate",
+            "age",
+        } <= set(last)
 
 
 def test_a_trained_agent_is_evaluated(folders, capsys):
@@ -224,9 +231,9 @@ def test_a_run_is_resumed_by_the_command(folders, tmp_path, capsys):
     [
         ({"mlp": {"width": 16, "depth": 1}}, "cannot go on from .* is stored as float32"),
         ({"mlp": {"width": 8, "depth": 2}}, "cannot go on from .* has no"),
-        ({"workers": 2}, "a run with 1 actors in all, not 2"),
-        ({"rows": 32, "chunk": 512}, "another agent, opponents or number of rows"),
-        ({"game": "connect4"}, "this checkpoint is of tictactoe, not connect4"),
+        ({"workers": 2}, "a run with 1 workers, not 2"),
+        ({"num_envs": 32, "chunk": 512}, "another agent, opponents or number of rows"),
+        ({"game": "connect4"}, "this checkpoint is for tictactoe, not connect4"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, dict) else "",
 )

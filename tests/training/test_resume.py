@@ -59,7 +59,7 @@ def test_every_policy_goes_on_exactly(trainer, same_arrays, policy):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"tables": "seat"}, {"form": "numpy"}, {"form": "list"}, {"rows": 50, "chunk": 1}], ids=str
+    "settings", [{"tables": "seat"}, {"form": "numpy"}, {"form": "list"}, {"num_envs": 50, "chunk": 1}], ids=str
 )
 def test_other_settings_go_on_exactly(trainer, same_arrays, told, settings):
     settings = {"steps": 1_000, "chunk": 300, "runtime": "threads", "workers": 2} | settings
@@ -70,7 +70,7 @@ def test_other_settings_go_on_exactly(trainer, same_arrays, told, settings):
 
 def test_a_hashed_table_that_has_to_grow_goes_on_exactly(trainer, same_arrays):
     """More positions than a fresh table has room for: rows keep their places when the table grows or is read back."""
-    settings = {"game": "connect4", "steps": 30_000, "chunk": 4_000, "rows": 64, "runtime": "threads", "workers": 2}
+    settings = {"game": "connect4", "steps": 30_000, "chunk": 4_000, "num_envs": 64, "runtime": "threads", "workers": 2}
     whole, parts = trainer.whole(**settings), interrupted(trainer, 1, **settings)
     assert len(checkpoint.load(checkpoint.newest(whole / "checkpoints")).arrays["params"]["known"]) > 2 * 4096
     same_arrays(whole, parts)

@@ -17,7 +17,7 @@ from ludus.training import config
 from ludus.types import LudusError
 
 LUDUS = [sys.executable, "-m", "ludus.cli"]
-TRAIN = ["train", "tictactoe", "--rows", "16", "--chunk", "4000", "--games", "20", "--evaluations", "5"]
+TRAIN = ["train", "tictactoe", "--num-envs", "16", "--chunk", "4000", "--eval-games", "20", "--evaluations", "5"]
 ENDLESS = [*TRAIN, "--steps", "1000000000"]
 
 
@@ -56,7 +56,7 @@ def test_asked_to_stop_it_saves_and_says_how_to_go_on(tmp_path, number, runtime)
 
 def test_asked_twice_it_stops_at_once(tmp_path):
     """Here in one very long chunk: the second Ctrl-C does not wait for its end."""
-    slow = ["--form", "list", "--chunk", "100000000", "--rows", "16", "--steps", "1000000000"]
+    slow = ["--form", "list", "--chunk", "100000000", "--num-envs", "16", "--steps", "1000000000"]
     child = begin("train", "tictactoe", *slow, cwd=tmp_path)
     for _ in range(6000):
         if (tmp_path / "runs" / "tictactoe-0001" / "metrics.jsonl").exists():
@@ -157,7 +157,7 @@ def test_a_full_disk_is_a_sentence(tmp_path, size):
     if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True).returncode:
         pytest.skip("this system does not let us mount a small disk")
     shutil.rmtree(tmp_path / "disk.after")
-    command = [*inside, *LUDUS, *ENDLESS, "--checkpoint-seconds", "0", "--keep", "5"]
+    command = [*inside, *LUDUS, *ENDLESS, "--checkpoint-seconds", "0", "--keep-checkpoints", "5"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2, done.stdout + done.stderr
     last = done.stderr.splitlines()[-1]

@@ -30,11 +30,11 @@ def test_a_run_leaves_settings_metrics_checkpoints_and_a_picture(finished):
 def test_every_chunk_is_a_line_and_the_score_is_taken_as_often_as_asked(finished):
     lines = loggers.read(finished / "metrics.jsonl")
     steps = [line["step"] for line in lines]
-    assert steps == np.cumsum([line["updates"] for line in lines]).tolist() and steps[-2] < 12_000 <= steps[-1]
+    assert steps == np.cumsum([line["decisions"] for line in lines]).tolist() and steps[-2] < 12_000 <= steps[-1]
     scored = [line["step"] for line in lines if "score" in line]
     assert scored == [next(step for step in steps if step >= mark) for mark in (4_000, 8_000, 12_000)]
     for line in lines:
-        assert line["return/seat0"] == -line["return/seat1"] and 5 <= line["length"] <= 9
+        assert line["episode_return/seat0"] == -line["episode_return/seat1"] and 5 <= line["episode_length"] <= 9
         assert line.get("score_low", -1) <= line.get("score", 0) <= line.get("score_high", 1)
 
 
@@ -62,7 +62,9 @@ def test_rates_follow_their_schedules(trainer):
 def test_the_newest_checkpoints_stay_and_the_best(trainer, monkeypatch, keep):
     scores = iter([0.1, 0.9, 0.3, 0.2, 0.4, 0.5, 0.6])
     monkeypatch.setattr(course, "take_score", lambda *facts: Interval(next(scores), 0.0, 1.0))
-    folder, run = trainer.make(keep=keep, checkpoint_seconds=ALWAYS, evaluations=7, steps=14_000, chunk=2_400)
+    folder, run = trainer.make(
+        keep_checkpoints=keep, checkpoint_seconds=ALWAYS, evaluations=7, steps=14_000, chunk=2_400
+    )
     steps = [report.steps for report in trainer.go(folder, run)]
     assert len(steps) == 7
     assert kept(folder) == [steps[1], *steps[-keep:]]
@@ -72,13 +74,15 @@ def test_the_newest_checkpoints_stay_and_the_best(trainer, monkeypatch, keep):
 def test_a_score_can_be_taken_against_a_rival(trainer):
     """Nobody beats the perfect player, whom a random one would not stop from scoring."""
     scores = [
-        line["score"] for line in loggers.read(trainer.whole(rival="perfect") / "metrics.jsonl") if "score" in line
+        line["score"]
+        for line in loggers.read(trainer.whole(eval_opponent="perfect") / "metrics.jsonl")
+        if "score" in line
     ]
     assert scores and max(scores) <= 0.0
 
 
 def test_a_rival_that_nobody_knows_is_missed_at_once(trainer):
-    folder, run = trainer.make(rival="nobody")
+    folder, run = trainer.make(eval_opponent="nobody")
     with pytest.raises(LudusError, match="nobody"):
         next(iter(trainer.go(folder, run)))
 
@@ -92,7 +96,7 @@ def test_checkpoints_wait_for_their_time(trainer):
 def test_a_new_best_is_saved_at_once_under_its_own_score(trainer, monkeypatch):
     scores = iter([0.1, 0.9, 0.3])
     monkeypatch.setattr(course, "take_score", lambda *facts: Interval(next(scores), 0.0, 1.0))
-    folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=3, steps=12_000, chunk=2_000, keep=9)
+    folder, run = trainer.make(checkpoint_seconds=NEVER, evaluations=3, steps=12_000, chunk=2_000, keep_checkpoints=9)
     reports = trainer.go(folder, run)
     saved = {
         int(path.name): checkpoint.read_manifest(path) for path in checkpoint.list_checkpoints(folder / CHECKPOINTS)
@@ -103,7 +107,7 @@ def test_a_new_best_is_saved_at_once_under_its_own_score(trainer, monkeypatch):
 
 def test_a_checkpoint_between_two_scores_has_none_of_its_own(trainer, monkeypatch):
     monkeypatch.setattr(course, "take_score", lambda *facts: Interval(0.5, 0.0, 1.0))
-    folder, run = trainer.make(checkpoint_seconds=ALWAYS, evaluations=2, steps=12_000, chunk=2_000, keep=99)
+    folder, run = trainer.make(checkpoint_seconds=ALWAYS, evaluations=2, steps=12_000, chunk=2_000, keep_checkpoints=99)
     reports = trainer.go(folder, run)
     scored = [line["step"] for line in loggers.read(folder / "metrics.jsonl") if "score" in line]
     found = {step: checkpoint.read_manifest(folder / CHECKPOINTS / f"{step:06d}").score for step in kept(folder)}
@@ -147,9 +151,9 @@ def test_few_steps_are_few_steps(trainer):
     assert run.chunk == 5_000
     _, run = trainer.make(chunk=0, steps=5_000, runtime="threads", workers=2)
     assert run.chunk == 2_500
-    _, run = trainer.make(chunk=1, rows=10)
+    _, run = trainer.make(chunk=1, num_envs=10)
     assert run.chunk == 30
-    folder, run = trainer.make(chunk=1, rows=1, steps=1, games=2)
+    folder, run = trainer.make(chunk=1, num_envs=1, steps=1, eval_games=2)
     assert trainer.go(folder, run)[-1].finished
 
 

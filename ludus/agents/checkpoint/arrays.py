@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import safetensors
@@ -13,7 +13,7 @@ import safetensors.numpy
 
 from ludus.agents.checkpoint.manifest import ADVICE
 from ludus.agents.checkpoint.trees import as_array
-from ludus.types import Array, LudusError
+from ludus.types import Array, DType, LudusError
 
 TYPES = {
     "BOOL": "bool", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "U8": "uint8", "U16": "uint16",
@@ -21,10 +21,20 @@ TYPES = {
 }  # fmt: skip
 MORE_TYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
 """types that NumPy gets from ml_dtypes"""
-_deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
 
 
-def storable(place: str, array: Any) -> Array:
+class StoredArray(TypedDict):
+    """An array as safetensors returns it."""
+
+    shape: list[int]
+    dtype: str
+    data: bytes
+
+
+_deserialize: Callable[[bytes], list[tuple[str, StoredArray]]] = safetensors.deserialize
+
+
+def storable(place: str, array: object) -> Array:
     """The array in a storable form; raises LudusError if there is none. `place` is its group and name."""
     name = place.partition("/")[2]
     if name == "__metadata__" or not name.isprintable():
@@ -58,11 +68,11 @@ def parse(data: bytes, place: str) -> dict[str, Array]:
     return arrays
 
 
-def _array(facts: dict[str, Any], place: str) -> Array:
+def _array(facts: StoredArray, place: str) -> Array:
     return np.frombuffer(facts["data"], _type(facts["dtype"], place)).reshape(facts["shape"])
 
 
-def _type(code: str, place: str) -> np.dtype[Any]:
+def _type(code: str, place: str) -> DType:
     if code in TYPES:
         return np.dtype(TYPES[code])
     if code not in MORE_TYPES:

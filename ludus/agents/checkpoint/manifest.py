@@ -9,11 +9,11 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ludus import __version__
 from ludus.pool import hardware
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 FORMAT = 1
 FORMATS = (FORMAT,)
@@ -49,9 +49,9 @@ class Manifest(NamedTuple):
     """the full name, with parameters"""
     fingerprint: str
     """of the game's SPEC, STATE and OBSERVATION"""
-    agent: dict[str, Any]
+    agent: JsonObject
     """JSON data: {"kind": …, and its fields}; tuples are read back as lists"""
-    algorithm: dict[str, Any]
+    algorithm: JsonObject
     """JSON data: {"kind": …, and its fields}"""
     version: int
     """number of updates of the parameters"""
@@ -72,8 +72,8 @@ class Manifest(NamedTuple):
 
 def describe(
     game: Identity,
-    agent: dict[str, Any],
-    algorithm: dict[str, Any],
+    agent: JsonObject,
+    algorithm: JsonObject,
     *,
     version: int = 0,
     steps: int = 0,
@@ -130,7 +130,7 @@ def decode(data: bytes, place: str) -> Manifest:
     return Manifest(**fields)
 
 
-def _json_object(data: bytes, place: str) -> dict[str, Any]:
+def _json_object(data: bytes, place: str) -> JsonObject:
     if len(data) > LARGEST_MANIFEST:
         raise LudusError(f"{place} is larger than {LARGEST_MANIFEST} bytes, the limit for a manifest; {ADVICE}")
     try:
@@ -164,49 +164,51 @@ def _commit() -> str | None:
         return None
 
 
-def _is_line(value: Any) -> bool:
+def _is_line(value: object) -> bool:
     """Whether a text is printable: it appears in terminals and logs, and may come from an untrusted source."""
     return isinstance(value, str) and value.isprintable()
 
 
-def _is_line_or_none(value: Any) -> bool:
+def _is_line_or_none(value: object) -> bool:
     return value is None or _is_line(value)
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if type(value) is int:
         return abs(value) < 2**63
     return math.isfinite(value) if type(value) is float else value in NOT_FINITE and isinstance(value, str)
 
 
-def _is_score(value: Any) -> bool:
+def _is_score(value: object) -> bool:
     return value is None or _is_number(value)
 
 
-def _is_described(value: Any) -> bool:
+def _is_described(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("kind"), str)
 
 
-def _is_metrics(value: Any) -> bool:
+def _is_metrics(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
     try:
         return datetime.datetime.fromisoformat(value).utcoffset() == datetime.timedelta()
-    except (TypeError, ValueError):
+    except ValueError:
         return False
 
 
-def _is_files(value: Any) -> bool:
+def _is_files(value: object) -> bool:
     return isinstance(value, dict) and all(FILE_NAME.fullmatch(name) and _is_stored(value[name]) for name in value)
 
 
-def _is_stored(value: Any) -> bool:
+def _is_stored(value: object) -> bool:
     if not isinstance(value, dict) or value.keys() != {"sha256", "size"}:
         return False
     return _is_count(value["size"]) and isinstance(value["sha256"], str)
@@ -214,7 +216,7 @@ def _is_stored(value: Any) -> bool:
 
 ADVICE = "use another checkpoint, or fetch this one again"
 DESCRIBED = 'an object with a string "kind"'
-CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "format": (_is_count, "a whole number"),
     "game": (_is_line, "a line of text"),
     "fingerprint": (_is_line, "a line of text"),

@@ -8,23 +8,22 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from ludus.types import Array, LudusError
+from ludus.types import Array, DType, LudusError, PyTree
 
 ROOT = "value"
 """the name of a tree that is a single leaf"""
 CHANGED = "so it was made with other settings of the agent or the algorithm; use those settings"
 
 
-def flatten(tree: Any) -> dict[str, Array]:
+def flatten(tree: PyTree) -> dict[str, Array]:
     """The leaves of nested dicts, lists, tuples, NamedTuples and dataclasses by name; arrays are not copied."""
     return {name: as_array(name, leaf) for name, leaf in _named_leaves(tree).items()}
 
 
-def unflatten(like: Any, arrays: dict[str, Array]) -> Any:
+def unflatten(like: PyTree, arrays: dict[str, Array]) -> PyTree:
     """The inverse of `flatten`, with the structure of `like`; raises LudusError if a name, shape or dtype differs.
 
     Arrays are returned as NumPy arrays. In `like`, any object with a shape and a dtype can stand for an array.
@@ -39,8 +38,8 @@ def unflatten(like: Any, arrays: dict[str, Array]) -> Any:
     return _restored("", like, arrays)
 
 
-def _named_leaves(tree: Any) -> dict[str, Any]:
-    leaves: dict[str, Any] = {}
+def _named_leaves(tree: PyTree) -> dict[str, object]:
+    leaves: dict[str, object] = {}
     for name, leaf in _walk("", tree):
         if name in leaves:
             raise LudusError(f'two parts of the state are both called "{name}"; rename one of them')
@@ -48,7 +47,7 @@ def _named_leaves(tree: Any) -> dict[str, Any]:
     return leaves
 
 
-def _walk(prefix: str, tree: Any) -> Iterator[tuple[str, Any]]:
+def _walk(prefix: str, tree: PyTree) -> Iterator[tuple[str, object]]:
     keys = _keys(tree)
     if keys is None:
         yield prefix or ROOT, tree
@@ -57,7 +56,7 @@ def _walk(prefix: str, tree: Any) -> Iterator[tuple[str, Any]]:
         yield from _walk(_join(prefix, key), _child(tree, key))
 
 
-def _keys(tree: Any) -> Sequence[Any] | None:
+def _keys(tree: PyTree) -> Sequence[str | int] | None:
     """The keys of a branch, or None for a leaf; None itself is a branch without parts."""
     if tree is None:
         return ()
@@ -70,17 +69,17 @@ def _keys(tree: Any) -> Sequence[Any] | None:
     return None
 
 
-def _child(tree: Any, key: Any) -> Any:
+def _child(tree: PyTree, key: str | int) -> PyTree:
     return tree[key] if isinstance(tree, dict) or isinstance(key, int) else getattr(tree, key)
 
 
-def _join(prefix: str, key: Any) -> str:
+def _join(prefix: str, key: object) -> str:
     if not isinstance(key, str | int):
         raise LudusError(f"the state has a dict with the key {key!r}; use strings or integers as keys")
     return f"{prefix}/{key}" if prefix else str(key)
 
 
-def _rebuilt(like: Any, parts: Iterable[Any]) -> Any:
+def _rebuilt(like: PyTree, parts: Iterable[PyTree]) -> PyTree:
     """The branch `like` with these parts, which are in the order of its keys."""
     if like is None:
         return None
@@ -90,10 +89,11 @@ def _rebuilt(like: Any, parts: Iterable[Any]) -> Any:
         return branch
     if isinstance(like, list | tuple):
         return like._make(parts) if hasattr(like, "_make") else type(like)(parts)
-    return dataclasses.replace(like, **dict(zip(_keys(like) or (), parts, strict=True)))
+    names = [field.name for field in dataclasses.fields(like)]
+    return dataclasses.replace(like, **dict(zip(names, parts, strict=True)))
 
 
-def _restored(prefix: str, like: Any, arrays: dict[str, Array]) -> Any:
+def _restored(prefix: str, like: PyTree, arrays: dict[str, Array]) -> PyTree:
     keys = _keys(like)
     if keys is None:
         name = prefix or ROOT
@@ -101,7 +101,7 @@ def _restored(prefix: str, like: Any, arrays: dict[str, Array]) -> Any:
     return _rebuilt(like, [_restored(_join(prefix, key), _child(like, key), arrays) for key in keys])
 
 
-def as_array(name: str, leaf: Any) -> Array:
+def as_array(name: str, leaf: object) -> Array:
     """One leaf as an array; strings and integers beyond 64 bits (the state of a generator) as bytes."""
     if isinstance(leaf, str):
         return np.frombuffer(leaf.encode(), np.uint8)
@@ -119,7 +119,7 @@ def as_array(name: str, leaf: Any) -> Array:
     return array
 
 
-def _leaf(name: str, like: Any, stored: Array) -> Any:
+def _leaf(name: str, like: object, stored: Array) -> object:
     """The stored array as the type of `like`: an array, a number or a string."""
     is_bytes = stored.dtype == np.uint8 and stored.ndim == 1
     if isinstance(like, str) and is_bytes:
@@ -135,13 +135,14 @@ def _leaf(name: str, like: Any, stored: Array) -> Any:
     return stored[()] if isinstance(like, np.generic) else stored
 
 
-def _form(name: str, like: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _form(name: str, like: object) -> tuple[DType, tuple[int, ...]]:
     """Type and shape without reading the values, which may be on a device or abstract."""
-    if isinstance(getattr(like, "dtype", None), np.dtype) and hasattr(like, "shape"):
-        return like.dtype, tuple(like.shape)
+    kind, shape = getattr(like, "dtype", None), getattr(like, "shape", None)
+    if isinstance(kind, np.dtype) and shape is not None:
+        return kind, tuple(shape)
     array = as_array(name, like)
     return array.dtype, array.shape
 
 
-def _words(kind: np.dtype[Any], shape: tuple[int, ...]) -> str:
+def _words(kind: DType, shape: tuple[int, ...]) -> str:
     return f"{kind.name} {list(shape)}" if shape else f"a single {kind.name}"

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,10 +25,26 @@ from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.bridges import AnyPool
 from ludus.games import plain_name
-from ludus.types import Continuous, Decision, LudusError, Spec, Step
+from ludus.types import Array as NumpyArray
+from ludus.types import Continuous, Decision, Discrete, DType, JsonObject, LudusError, PyTree, Spec, Step
+
+if TYPE_CHECKING:
+    from ludus.agents.neural.networks import Network, NetworkPolicy
 
 Array = jax.Array
 KINDS = {"mlp": MLPArgs, "rnn": ModelArgs}
+
+
+class NetworkStep(NamedTuple):
+    """The parts of B steps that a network reads."""
+
+    observation: Mapping[str, Array]
+    mask: Array
+    """[B, A]"""
+    seat: Array
+    """[B]"""
+    first: Array
+    """[B]"""
 
 
 class Judgement(NamedTuple):
@@ -37,18 +53,18 @@ class Judgement(NamedTuple):
     policy: Policy
     """log-probabilities [T, N, A], or a Gaussian"""
     value: Array
-    """[T, N, P] for each seat; with one more column if curious"""
-    memory: Any
+    """[T, N, P] for each seat, and one more column for novelty rewards if the agent is `curious`"""
+    memory: Memory
     """after the last step"""
-    statistics: Any
+    statistics: PyTree
     """updated statistics of normalisation layers; {} if there are none"""
 
 
 @dataclass(frozen=True)
 class DeepAgent(Agent):
-    """Plays by a network; its params are the variables of it."""
+    """Plays by a network; its params are the variables of the network."""
 
-    network: Any
+    network: Network
     spec: Spec
     curious: bool = False
     """the last column of the value is for novelty rewards"""
@@ -65,13 +81,13 @@ class DeepAgent(Agent):
         return self.network.init_rnn_state(rows)
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
-        """Decide for N rows; illegal actions have no chance, and no time is spent on padding that is masked."""
-        shown = self.shown(step.observation, step.mask)
-        decision, memory = _act(self, params, memory, shown, step.mask, step.seat, step.first, key)
+        """Decide for N rows; illegal actions have probability 0, and masked padding is cut off to save time."""
+        x = self.shown(step.observation, step.mask)
+        decision, memory = _act(self, params, memory, x, step.mask, step.seat, step.first, key)
         action = np.asarray(decision.action)
         return decision._replace(action=_clipped(self.spec.actions, action)), memory
 
-    def shown(self, observation: Mapping[str, Any], mask: Any) -> dict[str, Any]:
+    def shown(self, observation: Mapping[str, NumpyArray], mask: NumpyArray) -> dict[str, NumpyArray]:
         """The input of the network for N observations: its own features, or the arrays without padding."""
         if reads(self.network):
             return dict(self.network.read(observation))
@@ -81,8 +97,8 @@ class DeepAgent(Agent):
     def packs(self) -> bool:
         """Whether the network ignores padding, so that it can be cut off."""
         sets = self.network.layout.entities
-        looks_away = getattr(self.network.args, "card_mask", False) and any(part.padding >= 0 for part in sets)
-        return looks_away or reads(self.network)
+        masks_padding = getattr(self.network.args, "card_mask", False) and any(part.padding >= 0 for part in sets)
+        return masks_padding or reads(self.network)
 
     def packed(self, steps: Step) -> Step:
         """[T, N] steps with the padding of entities cut off, which does not change the output."""
@@ -97,15 +113,16 @@ class DeepAgent(Agent):
             observation={name: array.reshape(*steps.seat.shape, *array.shape[1:]) for name, array in cut.items()}
         )
 
-    def evaluate(self, params: Any, memory: Any, steps: Step, train: bool = False) -> Judgement:
+    def evaluate(self, params: Params, memory: Memory, steps: Step, train: bool = False) -> Judgement:
         """Evaluate [T, N] steps, with the memory from before the first of them."""
         times, rows = steps.seat.shape
         flat = jax.tree.map(lambda array: array.reshape(times * rows, *array.shape[2:]), steps)
-        policy, value, memory, statistics = _forward(self, params, memory, flat, train)
+        inputs = NetworkStep(flat.observation, flat.mask, flat.seat, flat.first)
+        policy, value, memory, statistics = _forward(self, params, memory, inputs, train)
         apart = partial(jax.tree.map, lambda array: array.reshape(times, rows, *array.shape[1:]))
         return Judgement(_map_policy(apart, policy), apart(value), memory, statistics)
 
-    def choices(self, params: Any, step: Step) -> np.ndarray[Any, Any]:
+    def choices(self, params: Params, step: Step) -> NumpyArray:
         """[N, A] the action of greedy play; only for networks without memory."""
         if self.memory(1) != ():
             raise LudusError("the choices of an agent with a memory depend on earlier steps; let it play games instead")
@@ -118,20 +135,20 @@ def agreed(lengths: Mapping[str, int]) -> dict[str, int]:
     return {name: int(max(theirs[name] for theirs in devices.gathered(dict(lengths)))) for name in lengths}
 
 
-def agent_of(pool: AnyPool, description: Mapping[str, Any]) -> DeepAgent:
+def agent_of(pool: AnyPool, description: JsonObject) -> DeepAgent:
     """The agent that a checkpoint or a run describes: {"kind": "mlp", "args": {…}, "bfloat16": false, …}."""
     kind = str(description.get("kind"))
     if kind not in KINDS:
         raise LudusError(f'unknown kind of agent "{kind}"; expected one of {", ".join(KINDS)}')
-    given: Any = description.get("args", {})
+    settings = description.get("args", {})
     try:
-        args = KINDS[kind](**given)
+        args = KINDS[kind](**settings)
     except TypeError as error:
         raise LudusError(f"invalid settings of this {kind} agent: {error}; train it again") from None
     return new_agent(pool, args, bool(description.get("bfloat16")), bool(description.get("curious")))
 
 
-def describe(args: Any, bfloat16: bool, curious: bool) -> dict[str, Any]:
+def describe(args: MLPArgs | ModelArgs, bfloat16: bool, curious: bool) -> JsonObject:
     """The description of an agent that `agent_of` reads."""
     kind = next(name for name, known in KINDS.items() if isinstance(args, known))
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(args).items()}
@@ -142,19 +159,39 @@ def new_agent(
     pool: AnyPool, args: MLPArgs | ModelArgs, bfloat16: bool = False, curious: bool = False, truncation: int = 0
 ) -> DeepAgent:
     """An agent for the games of a pool; with `truncation` gradients flow back through so many steps of memory."""
-    spec, made = pool.spec, game_networks.find(plain_name(pool.name))
-    layout = layout_of(pool.observation, spec, made.layout or _layout_in_rules(pool))
-    kinds: dict[str, Any] = {"dtype": jnp.bfloat16 if bfloat16 else jnp.float32}
+    rules = pool.compiled.game.rules if pool.compiled is not None else None
+    facts = GameFacts(pool.name, pool.spec, pool.observation, getattr(rules, "LAYOUT", None))
+    return agent_for(facts, args, bfloat16, curious, truncation)
+
+
+class GameFacts(NamedTuple):
+    """What a new agent needs to know about a game; there may not be a pool of it yet."""
+
+    name: str
+    spec: Spec
+    observation: DType
+    layout: Layout | None
+    """the LAYOUT that a user's game declares itself"""
+
+
+def agent_for(
+    game: GameFacts, args: MLPArgs | ModelArgs, bfloat16: bool = False, curious: bool = False, truncation: int = 0
+) -> DeepAgent:
+    """An agent for a game, see `new_agent`."""
+    spec, made = game.spec, game_networks.find(plain_name(game.name))
+    layout = layout_of(game.observation, spec, made.layout or game.layout)
+    dtype = jnp.bfloat16 if bfloat16 else jnp.float32
+    network: Network
     if isinstance(args, MLPArgs):
         plain = made.network if args.own and made.network else MLPAgent
-        network: Any = plain(layout, args, value_columns(spec) + curious, spec.actions, **kinds)
+        network = plain(layout, args, value_columns(spec) + curious, spec.actions, dtype=dtype)
     else:
         check_heads_for_play(args, curious)
         seats = 1 if spec.views > 1 else spec.seats
         args = replace(args, int_head=curious)
         if not args.untold_named:
-            layout = replace(layout, entities=tuple(replace(part, named=False) for part in layout.entities))
-        network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, **kinds)
+            layout = replace(layout, entities=tuple(replace(part, keep_identified=False) for part in layout.entities))
+        network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, dtype=dtype)
     return DeepAgent(network, spec, curious)
 
 
@@ -165,12 +202,7 @@ def check_heads_for_play(args: ModelArgs, curious: bool) -> None:
             "q_head gives action values, but this agent needs a policy and a value; set model.q_head to false"
         )
     if args.int_head and not curious:
-        raise LudusError("int_head is the value of novelty rewards, but there are none; set novelty above 0")
-
-
-def _layout_in_rules(pool: AnyPool) -> Layout | None:
-    """The LAYOUT that a user's game declares itself."""
-    return getattr(pool.compiled.game.rules, "LAYOUT", None) if pool.compiled is not None else None
+        raise LudusError("int_head is the value of novelty rewards, but there are none; set int_coef above 0")
 
 
 def value_columns(spec: Spec) -> int:
@@ -187,7 +219,9 @@ def by_seat(relative: Array, seat: Array, spec: Spec) -> Array:
     return jnp.take_along_axis(relative, (jnp.arange(spec.seats) - seat[:, None]) % spec.seats, axis=-1)
 
 
-def _forward(agent: DeepAgent, params: Any, memory: Any, step: Any, train: bool) -> tuple[Policy, Array, Any, Any]:
+def _forward(
+    agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, train: bool
+) -> tuple[Policy, Array, Memory, PyTree]:
     """Policy, value by seat, memory and statistics for B rows, or T * N of them with the memory of N."""
     seat = step.seat.astype(jnp.int32)
     whose = seat if agent.spec.views == 1 else jnp.zeros_like(seat)
@@ -201,14 +235,15 @@ def _forward(agent: DeepAgent, params: Any, memory: Any, step: Any, train: bool)
     return _policy(agent.spec, policy, step.mask), value, memory, dict(statistics)
 
 
-def _policy(spec: Spec, policy: Any, mask: Array) -> Policy:
-    if isinstance(spec.actions, Continuous):
+def _policy(spec: Spec, policy: NetworkPolicy, mask: Array) -> Policy:
+    if isinstance(policy, tuple):
+        assert isinstance(spec.actions, Continuous)
         mean, log_deviation = policy
         return SquashedGaussian(mean, log_deviation, jnp.array(spec.actions.low), jnp.array(spec.actions.high))
     return distributions.log_probabilities(policy, mask)
 
 
-def _map_policy(change: Any, policy: Policy) -> Policy:
+def _map_policy(change: Callable[[Array], Array], policy: Policy) -> Policy:
     """Apply a function to the parts of a policy that have rows, which the bounds of a Gaussian have not."""
     if isinstance(policy, SquashedGaussian):
         return policy._replace(mean=change(policy.mean), log_std=change(policy.log_std))
@@ -217,10 +252,16 @@ def _map_policy(change: Any, policy: Policy) -> Policy:
 
 @partial(jax.jit, static_argnums=0)
 def _act(
-    agent: DeepAgent, params: Any, memory: Any, observation: Any, mask: Array, seat: Array, first: Array, key: Array
-) -> tuple[Decision, Any]:
-    step = Step(observation, mask, seat, None, None, first)  # type: ignore[arg-type]
-    policy, value, memory, _ = _forward(agent, params, memory, step, False)
+    agent: DeepAgent,
+    params: Params,
+    memory: Memory,
+    observation: Mapping[str, Array],
+    mask: Array,
+    seat: Array,
+    first: Array,
+    key: Array,
+) -> tuple[Decision, Memory]:
+    policy, value, memory, _ = _forward(agent, params, memory, NetworkStep(observation, mask, seat, first), False)
     if agent.greedy:
         action = distributions.mode(policy)
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
@@ -228,7 +269,7 @@ def _act(
     return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
 
 
-def _clipped(actions: Any, chosen: Any) -> Any:
+def _clipped(actions: Discrete | Continuous, chosen: NumpyArray) -> NumpyArray:
     """Continuous actions as float64, clipped, because rounding to float32 may exceed a bound."""
     if isinstance(actions, Continuous):
         return np.clip(chosen.astype(np.float64), actions.low, actions.high)

@@ -9,12 +9,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ludus.dsl.cache import cache_root
-from ludus.types import LudusError
+from ludus.types import Array, LudusError, PyTree
+
+if TYPE_CHECKING:
+    import jax
 
 NEEDS = "deep agents need JAX, Flax and Optax: pip install 'ludus[deep]'"
 
@@ -33,19 +37,19 @@ def start() -> bool:
     except ModuleNotFoundError as error:
         raise LudusError(f"{NEEDS} ({error.name} is missing)") from None
     del flax, optax
-    config: Any = jax.config
-    config.update("jax_compilation_cache_dir", str(cache_root() / "jax"))
-    config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    configure: Callable[[str, object], None] = jax.config.update  # JAX has no types for it
+    configure("jax_compilation_cache_dir", str(cache_root() / "jax"))
+    configure("jax_persistent_cache_min_compile_time_secs", 0.0)
+    configure("jax_persistent_cache_min_entry_size_bytes", -1)
     with contextlib.suppress(RuntimeError):
         from ludus.pool import available_cores
 
-        config.update("jax_num_cpu_devices", available_cores() + 1)
+        configure("jax_num_cpu_devices", available_cores() + 1)
         return True
     return False
 
 
-def present(process: int | None = None) -> list[Any]:
+def present(process: int | None = None) -> list[jax.Device]:
     """The devices of a process, without the one for actors."""
     import jax
 
@@ -54,7 +58,7 @@ def present(process: int | None = None) -> list[Any]:
     return there[:-1] if spare and there[0].platform == "cpu" and len(there) > 1 else there
 
 
-def learners(wanted: int, acting: int = 0) -> list[Any]:
+def learners(wanted: int, acting: int = 0) -> list[jax.Device]:
     """The devices that learn: `wanted` in every process, or with 0 all that are not used by actors."""
     import jax
 
@@ -71,7 +75,7 @@ def learners(wanted: int, acting: int = 0) -> list[Any]:
     return [device for part in found for device in part]
 
 
-def actors(wanted: int) -> list[Any]:
+def actors(wanted: int) -> list[jax.Device]:
     """The devices of this process that only play: the first `wanted`, or with 0 the spare one."""
     import jax
 
@@ -79,12 +83,13 @@ def actors(wanted: int) -> list[Any]:
     return there[:wanted] or jax.local_devices()[len(there) :]
 
 
-def lightly() -> dict[str, Any] | None:
+def lightly() -> dict[str, int] | None:
     """Compiler options for large programs: LLVM's level 1 compiles 20 % faster on CPUs with equal run time."""
     import jax
 
-    less_is_wanted = "JAX_DISABLE_MOST_OPTIMIZATIONS" in os.environ
-    return {"xla_backend_optimization_level": 1} if jax.default_backend() == "cpu" and not less_is_wanted else None
+    if jax.default_backend() != "cpu" or "JAX_DISABLE_MOST_OPTIMIZATIONS" in os.environ:
+        return None
+    return {"xla_backend_optimization_level": 1}
 
 
 def process() -> int:
@@ -103,18 +108,20 @@ def processes() -> int:
     return jax.process_count()
 
 
-def put(array: Any, sharding: Any) -> Any:
+def put(array: Array | jax.Array, sharding: jax.sharding.Sharding) -> jax.Array:
     """Put the array on devices; if they belong to several processes, each process passes its own part."""
     import jax
 
     if sharding.is_fully_addressable or getattr(array, "sharding", None) == sharding:
         return jax.device_put(array, sharding)
-    from_parts: Any = jax.make_array_from_process_local_data  # JAX has no types for it
+    from_parts: Callable[[jax.sharding.Sharding, Array], jax.Array] = (
+        jax.make_array_from_process_local_data  # JAX has no types for it
+    )
     part = np.asarray(array)
     return from_parts(sharding, part.astype(jax.dtypes.canonicalize_dtype(part.dtype), copy=False))
 
 
-def gathered(tree: Any) -> list[Any]:
+def gathered(tree: PyTree) -> list[PyTree]:
     """The trees of all processes, which must call this together, with equal shapes.
 
     They are sent as bytes, because JAX would convert 64-bit types to 32 bits.
@@ -124,27 +131,27 @@ def gathered(tree: Any) -> list[Any]:
     if processes() == 1:
         return [tree]
     leaves, form = jax.tree.flatten(jax.tree.map(np.asarray, tree))
-    spoken = np.frombuffer(b"".join(leaf.tobytes() for leaf in leaves), np.uint8)
+    data = np.frombuffer(b"".join(leaf.tobytes() for leaf in leaves), np.uint8)
     ends = np.cumsum([leaf.nbytes for leaf in leaves])
     found = []
-    for heard in _all_gathered(spoken):
-        parts = zip(leaves, np.split(heard, ends[:-1]), strict=True)
+    for received in _all_gathered(data):
+        parts = zip(leaves, np.split(received, ends[:-1]), strict=True)
         arrays = [part.copy().view(leaf.dtype).reshape(leaf.shape) for leaf, part in parts]
         found.append(jax.tree.unflatten(form, arrays))
     return found
 
 
-def _all_gathered(spoken: Any) -> Any:
-    """[processes, bytes]"""
+def _all_gathered(data: Array) -> Array:
+    """[processes, bytes] the bytes that each process passed."""
     import jax
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     mesh = Mesh(np.array([jax.local_devices(process)[0] for process in range(jax.process_count())]), ("processes",))
-    spec: Any = PartitionSpec  # JAX has no types for it
-    given = put(spoken[None], NamedSharding(mesh, spec("processes")))
+    spec: Callable[..., PartitionSpec] = PartitionSpec  # JAX has no types for it
+    own = put(data[None], NamedSharding(mesh, spec("processes")))
     everywhere = jax.jit(_same, out_shardings=NamedSharding(mesh, spec()))
-    return np.asarray(everywhere(given).addressable_data(0))
+    return np.asarray(everywhere(own).addressable_data(0))
 
 
-def _same(array: Any) -> Any:
+def _same(array: jax.Array) -> jax.Array:
     return array

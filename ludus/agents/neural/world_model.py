@@ -6,9 +6,9 @@ The parameters hold everything that changes during training, including the explo
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,24 +20,25 @@ from ludus.agents.neural.networks.features import bounded
 from ludus.agents.neural.networks.layout import Field, layout_of
 from ludus.agents.neural.networks.world_model import Actor, Critics, WorldModel
 from ludus.agents.neural.networks.world_model_args import PlannerArgs, WorldModelArgs
-from ludus.agents.protocol import Agent
+from ludus.agents.protocol import Agent, Key, Memory
 from ludus.bridges import AnyPool
-from ludus.types import Continuous, Decision, LudusError, Mirror, Spec, Step
+from ludus.types import Array as NumpyArray
+from ludus.types import Continuous, Decision, JsonObject, LudusError, Mirror, PyTree, Spec, Step
 
 Array = jax.Array
-Params = dict[str, Any]
+Params = dict[str, PyTree]
 
 
 class ImaginedRollout(NamedTuple):
     """What the model predicts for the next H steps if the actor chooses the actions."""
 
-    observations: Any
+    observations: NumpyArray
     """[H+1, N, D] in the units of the game, all fields concatenated; the first is the decoded current observation"""
-    actions: Any
+    actions: NumpyArray
     """[H, N, k] in the units of the game"""
-    rewards: Any
+    rewards: NumpyArray
     """[H, N]"""
-    values: Any
+    values: NumpyArray
     """[H+1, N] expected discounted return from each step on"""
 
 
@@ -68,7 +69,13 @@ class WorldModelAgent(Agent):
     @property
     def action_size(self) -> int:
         """k: numbers in an action."""
-        return len(self.spec.actions.low)  # type: ignore[union-attr]
+        return len(self.action_bounds.low)
+
+    @property
+    def action_bounds(self) -> Continuous:
+        """Low and high of each number in an action; `new_agent` rejects games with other actions."""
+        assert isinstance(self.spec.actions, Continuous)
+        return self.spec.actions
 
     @property
     def model(self) -> WorldModel:
@@ -82,31 +89,29 @@ class WorldModelAgent(Agent):
     def critics(self) -> Critics:
         return Critics(self.args)
 
-    def init(self, spec: Spec, key: Any) -> Params:
+    def init(self, spec: Spec, key: Key) -> Params:
         """New parameters."""
         devices.start()
-        params: Params = _initialiser(self)(np.uint32(int(key) % 2**32))
-        return params
+        return _initialiser(self)(np.uint32(int(key) % 2**32))
 
-    def memory(self, rows: int) -> Any:
+    def memory(self, rows: int) -> Memory:
         """The plan of the previous step [rows, H, k] and, in training, its noise [rows, k]; () without planning."""
         plan = np.zeros((rows, self.planner.horizon, self.action_size), np.float32)
         if self.evaluating:
             return {"plan": plan} if self.plan_at_evaluation else ()
         return {"plan": plan, "noise": np.zeros((rows, self.action_size), np.float32)}
 
-    def act(self, params: Params, memory: Any, step: Step, key: Any) -> tuple[Decision, Any]:
+    def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         """Decide for N rows."""
         decision, memory = _act(self, params, memory, self.flatten(step.observation), step.first, key)
-        actions: Any = self.spec.actions
-        action = np.clip(np.asarray(decision.action, np.float64), actions.low, actions.high)
+        action = np.clip(np.asarray(decision.action, np.float64), *self.action_bounds)
         return decision._replace(action=action), memory
 
-    def imagine(self, params: Params, step: Step, horizon: int, key: Any = 0) -> ImaginedRollout:
+    def imagine(self, params: Params, step: Step, horizon: int, key: Key = 0) -> ImaginedRollout:
         """Imagined rollout of the actor; model and actor are deterministic, so `key` has no effect."""
         return ImaginedRollout(*map(np.asarray, _imagine(self, params, self.flatten(step.observation), horizon)))
 
-    def flatten(self, observation: Mapping[str, Any]) -> Array:
+    def flatten(self, observation: Mapping[str, NumpyArray]) -> NumpyArray:
         """All fields of an observation as one row [..., D], scaled to -1..1 where the game declares bounds."""
         rows = [observation[field.name] for field in self.fields]
         lead = rows[0].ndim - len(self.fields[0].shape)
@@ -115,7 +120,7 @@ class WorldModelAgent(Agent):
         return (flat.astype(np.float32) - middle) / half
 
     @functools.cached_property
-    def observation_scale(self) -> tuple[Any, Any]:
+    def observation_scale(self) -> tuple[NumpyArray, NumpyArray]:
         """Middle and half width [D] of the bounds of an observation; 0 and 1 where there are none."""
         known, low, high = (np.concatenate(parts) for parts in zip(*map(bounded, self.fields), strict=True))
         middle, half = np.where(known, (low + high) / 2, 0.0), np.where(known, (high - low) / 2, 1.0)
@@ -126,7 +131,7 @@ class WorldModelAgent(Agent):
         low, high = (jnp.asarray(end, jnp.float32) for end in self.spec.actions)
         return low + (action + 1.0) * (high - low) / 2.0
 
-    def scale_action(self, action: Any) -> Any:
+    def scale_action(self, action: NumpyArray) -> NumpyArray:
         """Actions of the game scaled to -1..1."""
         low, high = (np.asarray(end, np.float32) for end in self.spec.actions)
         return (np.asarray(action, np.float32) - low) / (high - low) * 2.0 - 1.0
@@ -153,7 +158,7 @@ def new_agent(
 
 def describe(
     args: WorldModelArgs, planner: PlannerArgs, gamma: float, reward_scale: float, plan_at_evaluation: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """The agent as data for the manifest of a checkpoint; `agent_of` reads it."""
     plain = [
         {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(part).items()}
@@ -163,11 +168,11 @@ def describe(
     return described | {"reward_scale": reward_scale, "plan_at_evaluation": plan_at_evaluation}
 
 
-def agent_of(pool: AnyPool, description: Mapping[str, Any]) -> WorldModelAgent:
+def agent_of(pool: AnyPool, description: JsonObject) -> WorldModelAgent:
     """The agent that the manifest of a checkpoint describes."""
     try:
-        sizes: Any = description["args"]
-        args: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in sizes.items()}
+        sizes = description["args"].items()
+        args: JsonObject = {name: tuple(value) if isinstance(value, list) else value for name, value in sizes}
         parts = WorldModelArgs(**args), PlannerArgs(**description["planner"])
         agent = new_agent(pool, *parts, float(description["gamma"]), float(description["reward_scale"]))
         return replace(agent, plan_at_evaluation=bool(description["plan_at_evaluation"]))
@@ -179,11 +184,11 @@ def agent_of(pool: AnyPool, description: Mapping[str, Any]) -> WorldModelAgent:
 
 
 @functools.cache
-def _initialiser(agent: WorldModelAgent) -> Any:
+def _initialiser(agent: WorldModelAgent) -> Callable[[np.uint32], Params]:
     return jax.jit(functools.partial(initial_params, agent), compiler_options=IN_A_HURRY)
 
 
-def initial_params(agent: WorldModelAgent, seed: Array) -> Params:
+def initial_params(agent: WorldModelAgent, seed: Array | np.uint32) -> Params:
     """New parameters; a pure function of the seed, for use inside a jitted function."""
     model, actor, critics = jax.random.split(jax.random.key(seed), 3)
     observation, action = jnp.zeros((1, agent.observation_size)), jnp.zeros((1, agent.action_size))
@@ -205,11 +210,11 @@ class WorldModelFunctions(NamedTuple):
     agent: WorldModelAgent
     params: Params
 
-    def _variables(self, name: str) -> Any:
+    def _variables(self, name: str) -> dict[str, PyTree]:
         return {"params": (self.params["ema"] if self.agent.evaluating else self.params)[name]}
 
     def _model(self, method: str, *inputs: Array) -> Array:
-        output: Any = self.agent.model.apply(self._variables("model"), *inputs, method=method)
+        output: PyTree = self.agent.model.apply(self._variables("model"), *inputs, method=method)
         return output
 
     def encode(self, observation: Array) -> Array:
@@ -228,18 +233,18 @@ class WorldModelFunctions(NamedTuple):
         return self._model("decode", latent)
 
     def act(self, latent: Array) -> Array:
-        output: Any = self.agent.actor.apply(self._variables("actor"), latent)
+        output: PyTree = self.agent.actor.apply(self._variables("actor"), latent)
         return output
 
     def pre_tanh(self, latent: Array) -> Array:
         """Actions before the final tanh."""
-        output: Any = self.agent.actor.apply(self._variables("actor"), latent, method="pre_tanh")
+        output: PyTree = self.agent.actor.apply(self._variables("actor"), latent, method="pre_tanh")
         return output
 
-    def q_values(self, latent: Array, action: Array, critics: Any = None) -> Array:
+    def q_values(self, latent: Array, action: Array, critics: PyTree = None) -> Array:
         """[critics, ...] Q values by the given critic parameters, by default those in `params`."""
         chosen = self._variables("critics") if critics is None else {"params": critics}
-        output: Any = self.agent.critics.apply(chosen, latent, action)
+        output: PyTree = self.agent.critics.apply(chosen, latent, action)
         return output
 
     def estimate_value(self, latent: Array, actions: Array) -> Array:
@@ -264,8 +269,8 @@ class WorldModelFunctions(NamedTuple):
 
 @functools.partial(jax.jit, static_argnums=0)
 def _act(
-    agent: WorldModelAgent, params: Params, memory: Any, observation: Array, first: Array, key: Array
-) -> tuple[Decision, Any]:
+    agent: WorldModelAgent, params: Params, memory: Memory, observation: Array, first: Array, key: Array
+) -> tuple[Decision, Memory]:
     functions = WorldModelFunctions(agent, params)
     latent, key = functions.encode(observation), jax.random.key(key)
     if not agent.evaluating:
@@ -276,11 +281,12 @@ def _act(
     else:
         action, memory = functions.act(latent), ()
     value = functions.q_values(latent, action).mean(axis=0)[:, None] / agent.reward_scale
-    decision: Any = Decision(agent.unscale_action(action), jnp.zeros(action.shape[0]), value)  # type: ignore[arg-type]
-    return decision, memory
+    return Decision(agent.unscale_action(action), jnp.zeros(action.shape[0]), value), memory  # type: ignore[arg-type]
 
 
-def _explore(functions: WorldModelFunctions, latent: Array, memory: Any, first: Array, key: Array) -> tuple[Array, Any]:
+def _explore(
+    functions: WorldModelFunctions, latent: Array, memory: Memory, first: Array, key: Array
+) -> tuple[Array, Memory]:
     """Actions in training: planned with probability `planning_fraction`, otherwise the actor's, plus noise."""
     choice_key, plan_key, noise_key = jax.random.split(key, 3)
     action, plan = jax.lax.cond(
@@ -339,7 +345,7 @@ def add_action_noise(action: Array, std: float, key: Array) -> Array:
 def _imagine(agent: WorldModelAgent, params: Params, observation: Array, horizon: int) -> tuple[Array, ...]:
     functions = WorldModelFunctions(agent, params)
 
-    def step(latent: Array, _: None) -> tuple[Array, Any]:
+    def step(latent: Array, _: None) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         action = functions.act(latent)
         next_latent = functions.next(latent, action)
         value = functions.q_values(latent, action).mean(axis=0)

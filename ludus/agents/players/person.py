@@ -1,4 +1,4 @@
-"""A person as a player, who is asked for every move."""
+"""A person as a player: every move is requested from a callback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Left(Exception):  # noqa: N818  (leaving is not an error)
 
 @dataclass(frozen=True)
 class Person(PoolAgent):
-    """Asked move by move; `at(pool)` is the player of the one game in that pool."""
+    """A person; `at(pool)` is the player of the single game in that pool."""
 
     choose: Callable[[AnyPool], int]
     """shows the game and returns a legal action, or raises `Left`"""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import pathlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from types import ModuleType
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ludus.dsl.rows import new_rows
 from ludus.pool import AnyPool, Pool
 from ludus.pool.actions import is_per_row
 from ludus.pool.binding import instantiate
-from ludus.types import Array, Decision, LudusError, Step
+from ludus.types import Array, Decision, DType, LudusError, Step
 
 KERNEL = pathlib.Path(__file__).with_name("thinker_kernel.py")
 
@@ -27,16 +29,16 @@ class Thinker(PoolAgent):
 
     player: str
     """the name of the imported module with the rule `choose(state, work)`, which gives an action"""
-    work: Any
+    work: DType
     """the record that it uses as working memory, one for each game"""
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> NoReturn:
-        raise LudusError("this player needs the games themselves, not only what is seen of them; use agent.at(pool)")
+        raise LudusError("this player needs the states of the games, not only observations; use agent.at(pool)")
 
     def at(self, pool: AnyPool) -> ThinkerAt:
         games = pool.compiled
         if games is None:
-            raise LudusError(f"{pool.name} cannot be copied, so this player cannot think about it")
+            raise LudusError(f"{pool.name} cannot be copied, which this player needs; choose another agent")
         kernel, work = bound(self.player), new_rows(pool.rows, self.work)
         with telling_first_time(f"a player of {pool.name}", kernel.CACHE / "player.compiled"):
             kernel.decide(games.states[:0], work[:0], np.zeros(0, np.int64), 0, 0)
@@ -44,16 +46,16 @@ class Thinker(PoolAgent):
 
 
 @functools.cache
-def bound(player: str) -> Any:
+def bound(player: str) -> ModuleType:
     """The loop with a player's rules in it."""
     return instantiate(KERNEL, f"ludus_thinker_{player.replace('.', '_')}", player=sys.modules[player])
 
 
 @dataclass(frozen=True, eq=False)
 class ThinkerAt(Agent):
-    """A thinker at a pool: an agent like any other, for the steps of this pool."""
+    """A thinker in the games of a pool; it acts on the newest step of the pool."""
 
-    decide: Any
+    decide: Callable[[Array, Array, Array, int, int], None]
     """(states, work, actions, low, high): write an action for each of the states low .. high-1"""
     pool: Pool
     work: Array

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class MCTS(PoolAgent):
         return ()
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> NoReturn:
-        raise LudusError("search needs the games themselves, not only what is seen of them; use MCTS(...).at(pool)")
+        raise LudusError("search needs the states of the games, not only observations; use MCTS(...).at(pool)")
 
     def at(self, pool: AnyPool) -> Searcher:
         """The agent that searches from the present states of this pool, and never changes them."""
@@ -67,7 +67,7 @@ class MCTS(PoolAgent):
 
 @dataclass(frozen=True)
 class Searcher(Agent):
-    """MCTS at a pool: an agent like any other, for the steps of this pool."""
+    """MCTS in the games of a pool; it acts on the newest step of the pool."""
 
     settings: MCTS
     pool: Pool
@@ -91,9 +91,11 @@ class Searcher(Agent):
         return _decision(visits, value, now), memory
 
 
-def row_seeds(key: Any, rows: int) -> Array:
+def row_seeds(key: Key, rows: int) -> Array:
     """[rows] a seed for each row: the given ones, or independent ones drawn from one key."""
-    return key if is_per_row(key) else random.keys(int(np.random.default_rng(key).integers(2**63)), rows)
+    if is_per_row(key):
+        return np.asarray(key)
+    return random.keys(int(np.random.default_rng(key).integers(2**63)), rows)
 
 
 class Found(NamedTuple):

@@ -35,16 +35,21 @@ class Planning:
     overlap: ClassVar[bool] = False
     data_parallel: ClassVar[bool] = False
 
+    RENAMED: ClassVar[dict[str, str]] = {"discount": "gamma"}
+    """former names, for the error message about an old run.toml"""
+
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "value_iteration"
     """value_iteration or policy_iteration"""
-    discount: float = 1.0
+    gamma: float = 1.0
     """γ: discount factor per step; 0 to 1"""
     tolerance: float = 1e-10
     """planning ends when no value changes by more than this; above 0"""
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.discount <= 1.0 or not self.tolerance > 0.0:
-            raise LudusError(f"discount is 0 to 1 and tolerance above 0, not {self.discount:g} and {self.tolerance:g}")
+        if not 0.0 <= self.gamma <= 1.0 or not self.tolerance > 0.0:
+            raise LudusError(
+                f"gamma must be between 0 and 1 and tolerance above 0, not {self.gamma:g} and {self.tolerance:g}"
+            )
 
     @classmethod
     def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
@@ -99,7 +104,7 @@ class Planning:
         if planned.table is not learner.table:
             learner.table.take(planned.table)
         backups = int(planned.tally[2])
-        metrics = {"updates": float(backups), "positions": float(len(learner.table))} | planned.notes
+        metrics = {"decisions": float(backups), "positions": float(len(learner.table))} | planned.notes
         return Learner(learner.table, learner.steps + backups, 0), metrics
 
     def broadcast(self, learner: Learner) -> Table:
@@ -123,7 +128,7 @@ class Planner:
             pool.close()
         self.backups, self.swept = int(self.dynamics.legal.sum()), 0
         plans = algorithms.method_module(algorithm.method).plans
-        self.stages = plans(self.dynamics, algorithm.discount, algorithm.tolerance)
+        self.stages = plans(self.dynamics, algorithm.gamma, algorithm.tolerance)
         self.table: Table | None = None
 
     def publish(self, params: Table, version: int) -> None:

@@ -1,13 +1,13 @@
-"""Proximal policy optimisation: an actor and a critic learn from rollouts that were just played.
+"""Proximal policy optimisation: an actor and a critic learn from rollouts of the newest policy.
 
-Only the settings are here, so that reading them imports no JAX; `update.py` is the method, `objective.py` its losses.
+This module contains the settings and imports no JAX; the update is in `update.py`, the losses are in `objective.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import tyro
@@ -15,9 +15,10 @@ import tyro
 from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
 from ludus.algorithms import schedules
 from ludus.algorithms.protocol import Ahead, Desk, Groups
+from ludus.algorithms.settings import check_ranges
 from ludus.bridges import AnyPool
 from ludus.games import Game
-from ludus.types import Array, Discrete, LudusError, Rollout, Spec
+from ludus.types import Array, Discrete, JsonObject, LudusError, PyTree, Rollout, Spec
 
 if TYPE_CHECKING:
     from ludus.agents.neural.agent import DeepAgent
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
     from ludus.algorithms.rollout_worker import RolloutWorker
 
 SHORT_GAME = 64
-"""steps: games with a horizon up to this begin with the settings of `short_game`"""
+"""games with a horizon of at most this many steps start from the settings of `short_game`"""
+POSITIVE_INTEGERS = (
+    "rollout_length", "update_epochs", "num_minibatches", "gradient_accumulation", "snapshot_interval", "max_snapshots"
+)  # fmt: skip
+UNIT_INTERVAL = ("gamma", "gae_lambda", "int_gamma", "update_proportion")
+NON_NEGATIVE = (
+    "vf_coef", "clip_range_vf", "target_kl", "int_coef", "burn_in", "bptt_length", "devices", "actor_devices"
+)  # fmt: skip
+POSITIVE = ("clip_coef", "max_grad_norm", "rho_clip", "c_clip")
 
 
 @dataclass(frozen=True)
@@ -35,142 +44,142 @@ class PPO:
     overlap: ClassVar[bool] = True
     data_parallel: ClassVar[bool] = True
 
+    RENAMED: ClassVar[dict[str, str]] = {
+        "length": "rollout_length", "epochs": "update_epochs", "minibatches": "num_minibatches",
+        "pieces": "gradient_accumulation", "max_gradient": "max_grad_norm", "discount": "gamma", "trace": "gae_lambda",
+        "own_chain": "own_turns_only", "target": "advantage_estimator", "refresh": "refresh_rollouts",
+        "recompute": "recompute_advantages", "normalise": "norm_adv", "clip": "clip_coef", "value_weight": "vf_coef",
+        "value_clip": "clip_range_vf", "entropy": "ent_coef", "kl_stop": "target_kl", "truncation": "bptt_length",
+        "novelty": "int_coef", "novelty_discount": "int_gamma", "novelty_share": "update_proportion",
+        "past_every": "snapshot_interval", "past_kept": "max_snapshots",
+    }  # fmt: skip
+    """former names, for the error message about an old run.toml"""
+
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "ppo"
-    """the name of the algorithm"""
+    """name of the algorithm"""
     agent: Literal["mlp", "rnn"] = "mlp"
-    """who learns: a plain network, or an encoder, a transformer and a memory"""
+    """network: a plain MLP, or an encoder with a transformer and a memory"""
     mlp: MLPArgs = field(default_factory=MLPArgs)
-    """the network of agent=mlp"""
+    """settings of the network with agent=mlp"""
     model: ModelArgs = field(default_factory=ModelArgs)
-    """the network of agent=rnn"""
+    """settings of the network with agent=rnn"""
     bfloat16: bool = False
-    """whether networks reckon in 16 bits; parameters and losses stay in 32"""
+    """compute in bfloat16; parameters and losses stay in float32"""
 
-    length: int = 128
-    """steps of a rollout, in every row"""
-    epochs: int = 4
-    """how often a rollout is learned from"""
-    minibatches: int = 4
-    """parts of the rows that each epoch learns from, one after the other; sequences stay whole"""
-    pieces: int = 1
-    """parts of a minibatch that are reckoned one after the other, on each device: the same gradient in less memory"""
+    rollout_length: int = 128
+    """steps per row in one rollout; 1 or more"""
+    update_epochs: int = 4
+    """passes over each rollout; 1 or more"""
+    num_minibatches: int = 4
+    """minibatches per epoch; a minibatch consists of whole rows; 1 or more"""
+    gradient_accumulation: int = 1
+    """parts of a minibatch that are computed one after the other, for the same gradient in less memory; 1 or more"""
     learning_rate: str = "0.0003"
-    """of Adam: a number, or a schedule over steps like linear(0.001, 0, 2000000)"""
-    max_gradient: float = 0.5
-    """the longest gradient that is followed; a longer one is shortened"""
+    """learning rate of Adam; a number or a schedule over steps such as linear(0.001, 0, 2000000)"""
+    max_grad_norm: float = 0.5
+    """gradients are clipped to this global norm; above 0"""
 
-    discount: float = 0.99
-    """what a step later is worth"""
-    trace: float = 0.95
-    """λ: how far an advantage looks beyond the critic's next word"""
-    own_chain: bool = False
-    """whether advantages run from one own decision to the next, and the critic learns at these alone: for games against
-    others who play otherwise, or know what is hidden"""
-    target: Literal["gae", "vtrace"] = "gae"
-    """what the critic learns; vtrace weighs what older parameters did by how likely it is now"""
-    refresh: bool = True
-    """whether the newest parameters say anew, before an update, how likely and how good all was that older ones did"""
-    recompute: bool = False
-    """whether advantages are reckoned anew, with the newest parameters, in every minibatch; always so with vtrace"""
+    gamma: float = 0.99
+    """γ: discount factor per step; 0 to 1"""
+    gae_lambda: float = 0.95
+    """λ of generalised advantage estimation and of V-trace; 0 to 1"""
+    own_turns_only: bool = False
+    """compute advantages from one decision of the agent to its next and train the critic on these steps only; for games
+    against opponents who play differently or see other information"""
+    advantage_estimator: Literal["gae", "vtrace"] = "gae"
+    """vtrace corrects for rollouts of older parameters by importance weights"""
+    refresh_rollouts: bool = True
+    """recompute log-probabilities and values of a rollout with the newest parameters before the update"""
+    recompute_advantages: bool = False
+    """recompute advantages with the newest parameters in every minibatch; always on with vtrace"""
     rho_clip: float = 1.0
-    """ρ̄ of vtrace"""
+    """ρ̄ of V-trace: clips the importance weights of the targets; above 0"""
     c_clip: float = 1.0
-    """c̄ of vtrace"""
+    """c̄ of V-trace: clips the importance weights of the traces; above 0"""
     upgo: bool = False
-    """whether moves that turned out well are pushed by their upgoing return besides"""
-    normalise: bool = True
-    """whether advantages are brought to mean 0 and deviation 1"""
+    """add the upgoing advantage (UPGO) to the advantage"""
+    norm_adv: bool = True
+    """normalise advantages to mean 0 and standard deviation 1"""
 
-    clip: float = 0.2
-    """ε: how far the probability of a decision may move in one update"""
+    clip_coef: float = 0.2
+    """ε: clipping range of the probability ratio; above 0"""
     dual_clip: float = 0.0
-    """c > 1 bounds what one bad decision may cost; 0 for no bound"""
-    value_weight: float = 0.5
-    """of the critic's loss"""
-    value_clip: float = 0.0
-    """how far a value may move in one update; 0 for no bound"""
-    entropy: str = "0.01"
-    """the weight of staying undecided: a number or a schedule"""
-    kl_stop: float = 0.0
-    """end an update once the policy has moved so far; 0 for never"""
+    """c of dual-clip PPO, which bounds the loss of decisions with negative advantage; above 1, or 0 for off"""
+    vf_coef: float = 0.5
+    """coefficient of the value loss; 0 or more"""
+    clip_range_vf: float = 0.0
+    """clipping range of value predictions in one update; 0 for off"""
+    ent_coef: str = "0.01"
+    """coefficient of the entropy bonus; a number or a schedule over steps"""
+    target_kl: float = 0.0
+    """stop an update when the approximate KL divergence exceeds this; 0 for off"""
 
     burn_in: int = 0
-    """first steps of a sequence that only warm the memory up"""
-    truncation: int = 0
-    """steps after which gradients do not flow back through the memory; 0 for all"""
+    """first steps of each sequence that only warm up the memory; 0 to rollout_length - 1"""
+    bptt_length: int = 0
+    """steps after which backpropagation through the memory is truncated; 0 for the whole rollout"""
 
-    novelty: float = 0.0
-    """the weight of rewards for what is new (random network distillation); 0 for none"""
-    novelty_discount: float = 0.99
-    """what a step later is worth of them"""
-    novelty_share: float = 0.25
-    """the part of the steps that the predictor learns from"""
+    int_coef: float = 0.0
+    """coefficient of intrinsic rewards for novel observations (random network distillation); 0 for off"""
+    int_gamma: float = 0.99
+    """discount factor of intrinsic rewards per step; 0 to 1"""
+    update_proportion: float = 0.25
+    """fraction of the steps that the predictor of random network distillation is trained on; 0 to 1"""
 
     devices: int = 0
-    """that learn side by side, in each process; 0 for all: every GPU, or every core"""
+    """devices that compute updates in each process; 0 for all: every GPU, or every core"""
     actor_devices: int = 0
-    """of each process, the first so many: actors play there, and nobody learns; 0 for none of their own"""
+    """devices of each process, counted from the first, that only collect rollouts; 0 to share those of the updates"""
 
     opponents: tuple[str, ...] = ("self",)
-    """who sits in the other seats, with shares: self:0.7 past:0.2 random:0.1; also perfect, scripted, a run"""
-    past_every: int = 20
-    """updates after which a copy joins the past selves"""
-    past_kept: int = 8
-    """how many past selves there are at most"""
+    """players in the other seats, with weights: self:0.7 past:0.2 random:0.1; also perfect, scripted or a run"""
+    snapshot_interval: int = 20
+    """updates between two snapshots of the agent for the opponent "past"; 1 or more"""
+    max_snapshots: int = 8
+    """snapshots that are kept; 1 or more"""
 
     def __post_init__(self) -> None:
-        for text in (self.learning_rate, self.entropy):
+        for text in (self.learning_rate, self.ent_coef):
             schedules.parse(text)
-        for name in ("length", "epochs", "minibatches", "pieces", "past_every", "past_kept"):
-            if getattr(self, name) < 1:
-                raise LudusError(f"{name} is 1 or more, not {getattr(self, name)}")
-        for name in ("discount", "trace", "novelty_discount", "novelty_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise LudusError(f"{name} lies between 0 and 1; {getattr(self, name):g} does not")
-        amounts = ("value_weight", "value_clip", "kl_stop", "novelty", "burn_in", "truncation")
-        for name in (*amounts, "devices", "actor_devices"):
-            if not getattr(self, name) >= 0:
-                raise LudusError(f"{name} is 0 or more, not {getattr(self, name)}")
-        for name in ("clip", "max_gradient", "rho_clip", "c_clip"):
-            if not getattr(self, name) > 0:
-                raise LudusError(f"{name} is above 0, not {getattr(self, name):g}")
+        check_ranges(self, POSITIVE_INTEGERS, UNIT_INTERVAL, NON_NEGATIVE, POSITIVE)
         if self.dual_clip != 0.0 and not self.dual_clip > 1.0:
-            raise LudusError(f"dual_clip is above 1, or 0 for none, not {self.dual_clip:g}")
-        if self.burn_in >= self.length:
-            raise LudusError(f"burn_in is less than the length of a rollout, {self.length}, not {self.burn_in}")
+            raise LudusError(f"dual_clip must be above 1, or 0 for off, not {self.dual_clip:g}")
+        if self.burn_in >= self.rollout_length:
+            raise LudusError(f"burn_in must be below rollout_length, {self.rollout_length}, not {self.burn_in}")
 
     @classmethod
-    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
-        run: dict[str, Any] = {"runtime": "threads", "rows": 512, "steps": 2_000_000 if steps is None else steps}
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> JsonObject:
+        steps = 2_000_000 if steps is None else steps
+        run: JsonObject = {"runtime": "threads", "num_envs": 512, "steps": steps}
         spec = spec_of()
         short = spec is not None and isinstance(spec.actions, Discrete) and 0 < spec.horizon <= SHORT_GAME
-        return run | short_game(spec, run["steps"]) if spec is not None and short else run
+        return run | short_game(spec, steps) if spec is not None and short else run
 
     @property
     def network(self) -> MLPArgs | ModelArgs:
-        """The settings of the network that is used."""
+        """The settings of the chosen network."""
         return self.mlp if self.agent == "mlp" else self.model
 
     @property
-    def curious(self) -> bool:
-        """Whether there are rewards for what is new."""
-        return self.novelty > 0.0
+    def uses_rnd(self) -> bool:
+        """Whether random network distillation adds intrinsic rewards."""
+        return self.int_coef > 0.0
 
     @classmethod
     def fits(cls, name: str, game: Game) -> bool:
         return True
 
     def count_workers(self, wanted: int, places: int) -> int:
-        return wanted or 1  # one worker keeps a learner busy; more of them pay off if games are slow
+        return wanted or 1  # one worker keeps a learner busy; more help if games are slow
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
-        """The rows of a worker for the length of a rollout."""
+        """All rows of a worker for the length of a rollout."""
         from ludus.algorithms.ppo.sharding import check_rows
 
-        decisions = self.length * rows
+        decisions = self.rollout_length * rows
         if wanted not in (0, decisions):
             raise LudusError(
-                f"an update learns from rows x length = {decisions} decisions; change those instead of chunk"
+                f"an update uses num_envs x rollout_length = {decisions} decisions; change those instead of chunk"
             )
         check_rows(self, rows, desk.workers * pool.spec.views)
         return decisions
@@ -184,12 +193,12 @@ class PPO:
         from ludus.agents.neural import agent, devices
 
         devices.start()
-        return agent.new_agent(pool, self.network, self.bfloat16, self.curious, self.truncation)
+        return agent.new_agent(pool, self.network, self.bfloat16, self.uses_rnd, self.bptt_length)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         from ludus.agents.neural import agent
 
-        return agent.describe(self.network, self.bfloat16, self.curious)
+        return agent.describe(self.network, self.bfloat16, self.uses_rnd)
 
     def evaluation_agent(self, agent: DeepAgent) -> DeepAgent:
         return replace(agent, greedy=True)
@@ -202,7 +211,7 @@ class PPO:
     def new_worker(self, agent: DeepAgent, pool: AnyPool, desk: Desk) -> RolloutWorker:
         from ludus.algorithms import rollout_worker
 
-        return rollout_worker.new_worker(agent, pool, desk, self.opponents, self.past_kept, self.actor_devices)
+        return rollout_worker.new_worker(agent, pool, desk, self.opponents, self.max_snapshots, self.actor_devices)
 
     def update(
         self, agent: DeepAgent, learner: Learner, experience: Sequence[Rollout]
@@ -214,7 +223,7 @@ class PPO:
         learned, metrics = update.update(self, agent, learner, joined(experience))
         return update.with_snapshots(self, learned), metrics
 
-    def broadcast(self, learner: Learner) -> dict[str, Any]:
+    def broadcast(self, learner: Learner) -> PyTree:
         return {"params": learner.params, "number": np.int64(learner.updates), "snapshots": dict(learner.snapshots)}
 
     def save(self, learner: Learner) -> Groups:
@@ -228,22 +237,22 @@ class PPO:
         return checkpoints.restore(self, agent, stored, seed)
 
     def rates(self, steps: int) -> dict[str, float]:
-        """What the schedules say after so many steps."""
-        return {name: schedules.parse(getattr(self, name))(float(steps)) for name in ("learning_rate", "entropy")}
+        """The values of the schedules after so many steps."""
+        return {name: schedules.parse(getattr(self, name))(float(steps)) for name in ("learning_rate", "ent_coef")}
 
 
 ALGORITHM = PPO
 
 
-def short_game(spec: Spec, steps: int) -> dict[str, Any]:
-    """Settings for a game of few steps with numbered actions.
+def short_game(spec: Spec, steps: int) -> JsonObject:
+    """Settings for a short game with discrete actions.
 
-    A rollout of 64 x 16 steps gives hundreds of updates in 300,000 steps and still holds whole games. Rewards come at
-    the end, so nothing is discounted. Half of the opponents are random players: pure self-play of an entropic policy
-    rarely meets the mistakes that a weak opponent makes.
+    A rollout of 64 x 16 steps gives hundreds of updates in 300,000 steps and still contains whole games. Rewards come
+    at the end, so gamma is 1. Half of the opponents are random players: self-play with high entropy rarely meets the
+    mistakes that a weak opponent makes.
     """
-    settings: dict[str, Any] = {
-        "rows": 64, "length": 16, "discount": 1.0, "mlp": {"width": 128, "activation": "relu"},
-        "learning_rate": f"linear(0.002, 0.0002, {steps})", "entropy": f"linear(0.2, 0.05, {steps})",
+    settings: JsonObject = {
+        "num_envs": 64, "rollout_length": 16, "gamma": 1.0, "mlp": {"width": 128, "activation": "relu"},
+        "learning_rate": f"linear(0.002, 0.0002, {steps})", "ent_coef": f"linear(0.2, 0.05, {steps})",
     }  # fmt: skip
     return settings | ({"opponents": ["self:0.5", "random:0.5"]} if spec.seats > 1 else {})

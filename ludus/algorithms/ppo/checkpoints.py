@@ -32,7 +32,9 @@ def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, A
     fresh = start(settings, agent, seed)
     counters = stored.get("learner", {}).get("counters", np.zeros(0))
     if counters.shape != (3,):
-        raise LudusError("it does not say how far it came; take this checkpoint away to go on from the one before")
+        raise LudusError(
+            "it has no counters of steps and updates; remove this checkpoint to continue from the previous one"
+        )
     parts = [
         checkpoint.unflatten(like, dict(stored.get(name, {})))
         for name, like in zip(("params", "curiosity", "optimiser"), fresh.state[:3], strict=True)

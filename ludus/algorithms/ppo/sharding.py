@@ -1,4 +1,4 @@
-"""Rows are dealt to the devices, so sequences stay whole; what is averaged over rows is averaged over devices."""
+"""Sharding of rollouts over devices by rows, so that sequences stay whole; sums over rows are sums over devices."""
 
 from __future__ import annotations
 
@@ -12,85 +12,84 @@ from jax.sharding import Mesh, NamedSharding
 
 from ludus.agents.neural import devices
 from ludus.algorithms.ppo import PPO
-from ludus.types import LudusError, Rollout
+from ludus.types import LudusError, PyTree, Rollout
 
 ROWS = "rows"
-"""the axis of the mesh of devices, over which rows are dealt"""
+"""name of the mesh axis over which rows are sharded"""
 PartitionSpec: Any = jax.sharding.PartitionSpec  # JAX has no types for it
 
 
 class Batch(NamedTuple):
     """The part of a rollout that one device learns from, [T+1, N, …] and [T, N, …]."""
 
-    steps: Any
-    """`Step`"""
-    decisions: Any
-    """`Decision`"""
-    own: Any
-    """[T, N] decisions that were the agent's own"""
-    memory: Any
+    steps: PyTree
+    """a `Step` of device arrays"""
+    decisions: PyTree
+    """a `Decision` of device arrays"""
+    own: PyTree
+    """[T, N] True for decisions of the agent itself"""
+    memory: PyTree
     """[N, …]"""
-    news: Any = ()
-    """[T+1, N, 1] how new what is seen was; () where nobody asks"""
-    weight: Any = ()
-    """[T, N] how much more likely each decision has become since it was made; () where nobody asks"""
+    intrinsic: PyTree = ()
+    """[T+1, N, 1] intrinsic rewards; () without random network distillation"""
+    weight: PyTree = ()
+    """[T, N] importance weights π/μ; () if rollouts are not refreshed"""
 
 
 class Order(NamedTuple):
-    """Which rows each device learns from, one minibatch after the other, through all epochs."""
+    """The rows of each minibatch of all epochs, and the random keys, for each device."""
 
-    rows: Any
+    rows: PyTree
     """[devices, minibatches of all epochs, rows of each]"""
-    dice: Any
-    """[devices, minibatches of all epochs, pieces, 2] a key for each piece"""
+    keys: PyTree
+    """[devices, minibatches of all epochs, gradient_accumulation, 2] one key per part"""
 
 
 def shuffled(settings: PPO, learners: int, rows: int, *seed: int) -> Order:
-    """An order by chance, anew in every epoch. Dice on the host: a sort by XLA takes seconds to compile."""
-    dice, parts = np.random.default_rng(seed), settings.epochs * settings.minibatches
-    orders = np.broadcast_to(np.arange(rows, dtype=np.int32), (learners, settings.epochs, rows))
-    keys = dice.integers(2**32, size=(learners, parts, settings.pieces, 2), dtype=np.uint32)
-    return Order(dice.permuted(orders, axis=-1).reshape(learners, parts, -1), keys)
+    """A random order for every epoch. It is drawn on the host, because XLA takes seconds to compile a sort."""
+    generator, parts = np.random.default_rng(seed), settings.update_epochs * settings.num_minibatches
+    orders = np.broadcast_to(np.arange(rows, dtype=np.int32), (learners, settings.update_epochs, rows))
+    keys = generator.integers(2**32, size=(learners, parts, settings.gradient_accumulation, 2), dtype=np.uint32)
+    return Order(generator.permuted(orders, axis=-1).reshape(learners, parts, -1), keys)
 
 
 def check_rows(settings: PPO, rows: int, copies: int = 1) -> None:
-    """A sentence where the rows, of which every actor and every seat that acts at once has a copy, cannot be dealt."""
+    """Raise LudusError if `rows` times `copies` (workers x simultaneous seats) cannot be split evenly."""
     learners = len(devices.learners(settings.devices, settings.actor_devices)) // devices.processes()
-    parts = learners * settings.minibatches * settings.pieces
+    parts = learners * settings.num_minibatches * settings.gradient_accumulation
     if rows * copies % parts:
         step = parts // math.gcd(parts, copies)
         raise LudusError(
-            f"{rows * copies} rows cannot be dealt evenly to {settings.minibatches} minibatches of {settings.pieces} "
-            f"on {learners} devices; take --rows {rows + -rows % step}, or other parts"
+            f"{rows * copies} rows cannot be split evenly into {settings.num_minibatches} minibatches of "
+            f"{settings.gradient_accumulation} parts on {learners} devices; use --num-envs {rows + -rows % step}, or "
+            "change --num-minibatches"
         )
 
 
 @functools.cache
 def mesh_of(wanted: int, acting: int = 0) -> Mesh:
-    """The devices that learn, in a row, those of a process side by side."""
+    """The learner devices, in the order of processes."""
     return Mesh(np.array(devices.learners(wanted, acting)), (ROWS,))
 
 
-def dealt(mesh: Mesh, rollout: Rollout) -> Batch:
-    """The rollout on the devices, each with its rows."""
+def shard(mesh: Mesh, rollout: Rollout) -> Batch:
+    """The rollout on the devices, each with its part of the rows."""
     batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory)
     return jax.tree.map(lambda array, spec: devices.put(array, NamedSharding(mesh, spec)), batch, placed(batch))
 
 
 def placed(batch: Batch) -> Batch:
-    """Where the rows are in each part of a batch: the second axis, but the first in the memory."""
+    """Partition specs of a batch: rows are the second axis, but the first axis of the memory."""
     by_time = jax.tree.map(lambda _: PartitionSpec(None, ROWS), batch._replace(memory=()))
     memory = jax.tree.map(lambda _: PartitionSpec(ROWS), batch.memory)
     return by_time._replace(memory=memory)
 
 
-def on(sharding: NamedSharding, array: Any) -> Any:
-    """The shape of an array that lies there."""
-    like: Any = jax.ShapeDtypeStruct  # JAX has no types for it
-    return like(array.shape, jax.dtypes.canonicalize_dtype(array.dtype), sharding=sharding)
+def on(sharding: NamedSharding, array: jax.ShapeDtypeStruct | jax.Array) -> jax.ShapeDtypeStruct:
+    """Shape and dtype of an array with this sharding."""
+    return jax.ShapeDtypeStruct(array.shape, jax.dtypes.canonicalize_dtype(array.dtype), sharding=sharding)
 
 
-def total(tree: Any, mean: bool = False) -> Any:
-    """Summed over the devices, or their mean."""
-    over_devices: Any = jax.lax.pmean if mean else jax.lax.psum
-    return over_devices(tree, ROWS)
+def total(tree: PyTree, mean: bool = False) -> PyTree:
+    """The sum over all devices, or the mean."""
+    return (jax.lax.pmean if mean else jax.lax.psum)(tree, ROWS)

@@ -1,6 +1,6 @@
-"""One update of PPO, top to bottom: advantages, then epochs of minibatches, on all devices at once.
+"""One update of PPO: advantages, then epochs of minibatches, on all devices at once.
 
-Every device ends with the same parameters. Schulman et al. 2017, https://arxiv.org/abs/1707.06347
+All devices end with the same parameters. Schulman et al. 2017, https://arxiv.org/abs/1707.06347
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import functools
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,33 +22,44 @@ from ludus.agents.neural.agent import DeepAgent
 from ludus.agents.neural.networks import IN_A_HURRY, initialised
 from ludus.algorithms.opponents import has_past, with_snapshot
 from ludus.algorithms.ppo import PPO, rnd
-from ludus.algorithms.ppo.objective import estimate, heard_steps, loss_of, recomputed, refreshed, some_rows
+from ludus.algorithms.ppo.objective import (
+    Estimate,
+    Rates,
+    Scalars,
+    critic_steps,
+    estimate,
+    loss_of,
+    recomputed,
+    refreshed,
+    some_rows,
+)
 from ludus.algorithms.ppo.sharding import (
     ROWS,
     Batch,
     Order,
     PartitionSpec,
-    dealt,
     mesh_of,
     on,
     placed,
+    shard,
     shuffled,
     total,
 )
 from ludus.algorithms.tally import means
-from ludus.types import Rollout
+from ludus.types import PyTree, Rollout
 
 Array = jax.Array
+Compiled = jax.stages.Wrapped
 
 
 class State(NamedTuple):
-    """All that an update changes: one pytree, alike on every device."""
+    """Everything that an update changes, as one pytree; the same on every device."""
 
-    agent: Any
+    agent: PyTree
     """variables of the agent's network"""
-    curiosity: Any
-    """of the one that knows what is new; () where there is none"""
-    optimiser: Any
+    curiosity: rnd.Curiosity | tuple[()]
+    """state of random network distillation; () if it is off"""
+    optimiser: optax.OptState
     updates: Array
 
 
@@ -59,11 +70,11 @@ class Learner(NamedTuple):
     seed: int
     steps: int
     episodes: int
-    snapshots: Mapping[str, Any] = MappingProxyType({})
-    """former parameters to play against, by the number of updates that they had"""
+    snapshots: Mapping[str, PyTree] = MappingProxyType({})
+    """earlier parameters to play against, by the number of updates they had"""
 
     @property
-    def params(self) -> Any:
+    def params(self) -> PyTree:
         """The agent's variables, on one device of this process."""
         return jax.tree.map(lambda array: array.addressable_data(0), self.state.agent)
 
@@ -73,35 +84,35 @@ class Learner(NamedTuple):
 
 
 def start(settings: PPO, agent: DeepAgent, seed: int) -> Learner:
-    """A learner that knows nothing yet."""
+    """A new learner."""
     devices.start()
-    return Learner(everywhere(settings, _beginning(settings, agent)(np.uint32(seed % 2**32))), seed, 0, 0)
+    return Learner(everywhere(settings, _new_state(settings, agent)(np.uint32(seed % 2**32))), seed, 0, 0)
 
 
 def with_snapshots(settings: PPO, learner: Learner) -> Learner:
-    """The learner with a snapshot of its parameters, if one is due and past selves are among the opponents."""
-    due = learner.updates % settings.past_every == 0 and f"{learner.updates:09d}" not in learner.snapshots
+    """The learner with a snapshot of its parameters, if one is due and "past" is among the opponents."""
+    due = learner.updates % settings.snapshot_interval == 0 and f"{learner.updates:09d}" not in learner.snapshots
     if not due or not has_past(settings.opponents):
         return learner
-    snapshots = with_snapshot(learner.snapshots, learner.params, learner.updates, settings.past_kept)
+    snapshots = with_snapshot(learner.snapshots, learner.params, learner.updates, settings.max_snapshots)
     return learner._replace(snapshots=snapshots)
 
 
 @functools.cache
-def _beginning(settings: PPO, agent: DeepAgent) -> Any:
+def _new_state(settings: PPO, agent: DeepAgent) -> Compiled:
     return jax.jit(functools.partial(new_state, settings, agent), compiler_options=IN_A_HURRY)
 
 
 def new_state(settings: PPO, agent: DeepAgent, seed: Array) -> State:
     """The state before the first update."""
     variables = initialised(agent.network, jax.random.key(seed))
-    curiosity = rnd.start(agent, jax.random.fold_in(jax.random.key(seed), 1)) if settings.curious else ()
-    optimiser = optimiser_of(settings).init(learned(variables, curiosity))
+    curiosity = rnd.start(agent, jax.random.fold_in(jax.random.key(seed), 1)) if settings.uses_rnd else ()
+    optimiser = optimiser_of(settings).init(trainable(variables, curiosity))
     return State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32))
 
 
 def everywhere(settings: PPO, state: State) -> State:
-    """A state on all devices that learn, where an update leaves it: elsewhere all would be compiled twice."""
+    """A state on all learner devices, where updates leave it; otherwise the update would be compiled twice."""
     whole = NamedSharding(mesh_of(settings.devices, settings.actor_devices), PartitionSpec())
     placed: State = jax.tree.map(lambda array: devices.put(array, whole), state)
     return placed
@@ -110,43 +121,43 @@ def everywhere(settings: PPO, state: State) -> State:
 def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) -> tuple[Learner, dict[str, float]]:
     """Learn from a rollout; the metrics are means over its minibatches.
 
-    Where one of them is no finite number, nothing is taken over, and `finite` is 0.
+    If a metric is NaN or infinite, the update is discarded and `finite` is 0.
     """
     mesh = mesh_of(settings.devices, settings.actor_devices)
-    batch = dealt(mesh, rollout._replace(steps=agent.packed(rollout.steps)))
+    batch = shard(mesh, rollout._replace(steps=agent.packed(rollout.steps)))
     rates = settings.rates(learner.steps)
     program = _program(settings, agent, mesh)
-    order = in_order(settings, mesh, rollout, learner)
-    state, metrics = program(learner.state, batch, order, {name: np.float32(rate) for name, rate in rates.items()})
-    played = np.sum(devices.gathered(rollout.tally), axis=0)
-    steps, episodes = learner.steps + int(played[2]), learner.episodes + int(played[0])
-    told = {name: float(number) for name, number in jax.device_get(metrics).items()}
-    finite = all(map(math.isfinite, told.values()))
-    state, told["finite"] = state if finite else learner.state, float(finite)
+    order = minibatch_order(settings, mesh, rollout, learner)
+    state, averages = program(learner.state, batch, order, {name: np.float32(rate) for name, rate in rates.items()})
+    tally = np.sum(devices.gathered(rollout.tally), axis=0)
+    steps, episodes = learner.steps + int(tally[2]), learner.episodes + int(tally[0])
+    metrics = {name: float(number) for name, number in jax.device_get(averages).items()}
+    finite = all(map(math.isfinite, metrics.values()))
+    state, metrics["finite"] = state if finite else learner.state, float(finite)
     learned = learner._replace(state=state, steps=steps, episodes=episodes)
-    return learned, told | rates | means(played) | rollout.notes
+    return learned, metrics | rates | means(tally) | rollout.notes
 
 
-def in_order(settings: PPO, mesh: Mesh, rollout: Rollout, learner: Learner) -> Order:
-    """What the devices of this process learn from first, and what next: another order in every update."""
-    ours, updates = mesh.size // devices.processes(), learner.updates
-    order = shuffled(settings, mesh.size, rollout.own.shape[1] // ours, learner.seed % 2**32, updates)
-    first = devices.process() * ours
+def minibatch_order(settings: PPO, mesh: Mesh, rollout: Rollout, learner: Learner) -> Order:
+    """The rows of each minibatch on the devices of this process, shuffled anew in every update."""
+    local, updates = mesh.size // devices.processes(), learner.updates
+    order = shuffled(settings, mesh.size, rollout.own.shape[1] // local, learner.seed % 2**32, updates)
+    first = devices.process() * local
     place = NamedSharding(mesh, PartitionSpec(ROWS))
-    return Order(*(devices.put(array[first : first + ours], place) for array in order))
+    return Order(*(devices.put(array[first : first + local], place) for array in order))
 
 
 def compile_start(settings: PPO, agent: DeepAgent) -> None:
-    """Have the state before the first update compiled."""
-    _beginning(settings, agent).lower(np.uint32(0)).compile()
+    """Compile the creation of the first state."""
+    _new_state(settings, agent).lower(np.uint32(0)).compile()
 
 
 def compile_update(settings: PPO, agent: DeepAgent, rollout: Rollout) -> None:
-    """Have the update compiled for rollouts of these shapes; `rollout` may be shapes alone."""
+    """Compile the update for rollouts of these shapes; `rollout` may contain shapes only."""
     mesh = mesh_of(settings.devices, settings.actor_devices)
     batch = Batch(rollout.steps, rollout.decisions, rollout.own, rollout.memory)
-    begun = jax.eval_shape(functools.partial(new_state, settings, agent), np.uint32(0))
-    state = jax.tree.map(lambda array: on(NamedSharding(mesh, PartitionSpec()), array), begun)
+    fresh = jax.eval_shape(functools.partial(new_state, settings, agent), np.uint32(0))
+    state = jax.tree.map(lambda array: on(NamedSharding(mesh, PartitionSpec()), array), fresh)
     parts = jax.tree.map(lambda array, spec: on(NamedSharding(mesh, spec), array), batch, placed(batch))
     order = shuffled(settings, mesh.size, batch.own.shape[1] // mesh.size, 0)
     places = jax.tree.map(lambda array: on(NamedSharding(mesh, PartitionSpec(ROWS)), array), order)
@@ -155,100 +166,104 @@ def compile_update(settings: PPO, agent: DeepAgent, rollout: Rollout) -> None:
 
 
 @functools.cache
-def _program(settings: PPO, agent: DeepAgent, mesh: Mesh) -> Any:
-    """The compiled update, the same on all devices of the mesh."""
+def _program(settings: PPO, agent: DeepAgent, mesh: Mesh) -> Compiled:
+    """The compiled update, which runs on all devices of the mesh."""
 
-    def update_all(state: State, batch: Batch, order: Order, rates: Any) -> Any:
-        on_one = functools.partial(learn, settings, agent)
+    def update_all(state: State, batch: Batch, order: Order, rates: Rates) -> tuple[State, Scalars]:
+        on_device = functools.partial(learn, settings, agent)
         whole, given = PartitionSpec(), (PartitionSpec(), placed(batch), PartitionSpec(ROWS), PartitionSpec())
-        return jax.shard_map(on_one, mesh=mesh, in_specs=given, out_specs=whole, check_vma=False)(
+        return jax.shard_map(on_device, mesh=mesh, in_specs=given, out_specs=whole, check_vma=False)(
             state, batch, order, rates
         )
 
     return jax.jit(update_all, compiler_options=devices.lightly())
 
 
-def learn(settings: PPO, agent: DeepAgent, state: State, batch: Batch, order: Order, rates: Any) -> tuple[State, Any]:
-    """The update as one device does it, with its part of the rows."""
-    metrics = {}
-    if settings.curious:
-        news, curiosity = rnd.rewards(agent, state.curiosity, batch.steps, settings.novelty_discount, total)
-        batch, state = batch._replace(news=news), state._replace(curiosity=curiosity)
-        metrics["novelty"] = total(news[1:].mean()) / total(1.0)
-    if settings.refresh and not recomputed(settings):
+def learn(
+    settings: PPO, agent: DeepAgent, state: State, batch: Batch, order: Order, rates: Rates
+) -> tuple[State, Scalars]:
+    """The update on one device, with its part of the rows."""
+    metrics: Scalars = {}
+    if isinstance(state.curiosity, rnd.Curiosity):
+        intrinsic, curiosity = rnd.rewards(agent, state.curiosity, batch.steps, settings.int_gamma, total)
+        batch, state = batch._replace(intrinsic=intrinsic), state._replace(curiosity=curiosity)
+        metrics["intrinsic_reward"] = total(intrinsic[1:].mean()) / total(1.0)
+    if settings.refresh_rollouts and not recomputed(settings):
         batch = refreshed(settings, agent, state.agent, batch)
     fixed = None if recomputed(settings) else estimate(settings, agent, batch, batch.decisions.value, None)
-    follow = functools.partial(minibatch, settings, agent, batch, fixed, rates)
-    (state, _), told = jax.lax.scan(follow, (state, jnp.array(True)), (order.rows[0], order.dice[0]))
-    metrics |= jax.tree.map(jnp.mean, told) | {"weights": length_of(state.agent)}
+    apply_minibatch = functools.partial(minibatch, settings, agent, batch, fixed, rates)
+    (state, _), averages = jax.lax.scan(apply_minibatch, (state, jnp.array(True)), (order.rows[0], order.keys[0]))
+    metrics |= jax.tree.map(jnp.mean, averages) | {"param_norm": optax.tree.norm(state.agent)}
     return state._replace(updates=state.updates + 1), metrics
 
 
-def minibatch(settings: PPO, agent: DeepAgent, batch: Batch, fixed: Any, rates: Any, carry: Any, now: Any) -> Any:
-    """Follow the gradient of some rows, unless the policy has moved far enough."""
-    (state, moving), (rows, dice) = carry, now
-    parameters = learned(state.agent, state.curiosity)
-    gradient, told, statistics = gradient_of(settings, agent, state, parameters, batch, fixed, rates, rows, dice)
-    gradient, told = total(gradient), total(told)
+def minibatch(
+    settings: PPO, agent: DeepAgent, batch: Batch, fixed: Estimate | None, rates: Rates, carry: tuple[State, Array],
+    now: tuple[Array, Array],
+) -> tuple[tuple[State, Array], Scalars]:  # fmt: skip
+    """Apply the gradient of some rows, unless the KL divergence of this update has exceeded its target."""
+    (state, applied), (rows, keys) = carry, now
+    parameters = trainable(state.agent, state.curiosity)
+    gradient, metrics, statistics = gradient_of(settings, agent, state, parameters, batch, fixed, rates, rows, keys)
+    gradient, metrics = total(gradient), total(metrics)
     changes, optimiser = optimiser_of(settings).update(gradient, state.optimiser, parameters)
     changes = jax.tree.map(lambda change: -rates["learning_rate"] * change, changes)
-    stepped = with_learned(state, optax.apply_updates(parameters, changes), total(statistics, mean=True))
+    stepped = with_trainable(state, optax.apply_updates(parameters, changes), total(statistics, mean=True))
     stepped = stepped._replace(optimiser=optimiser)
-    if settings.kl_stop:
-        moving = moving & (told["kl"] <= settings.kl_stop)
-        stepped = jax.tree.map(lambda new, old: jnp.where(moving, new, old), stepped, state)
-        told["moving"] = moving.astype(jnp.float32)
-    return (stepped, moving), told | {"gradient": length_of(gradient)}
+    if settings.target_kl:
+        applied = applied & (metrics["approx_kl"] <= settings.target_kl)
+        stepped = jax.tree.map(lambda new, old: jnp.where(applied, new, old), stepped, state)
+        metrics["applied_fraction"] = applied.astype(jnp.float32)
+    return (stepped, applied), metrics | {"grad_norm": optax.tree.norm(gradient)}
 
 
 def gradient_of(
-    settings: PPO, agent: DeepAgent, state: State, parameters: Any, batch: Batch, fixed: Any, rates: Any, rows: Array,
-    dice: Array,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Gradient, metrics and statistics of some rows: at once, or piece by piece and summed, in less memory."""
-    valid = heard_steps(settings, batch.steps.first, batch.own)[settings.burn_in :, rows]
+    settings: PPO, agent: DeepAgent, state: State, parameters: PyTree, batch: Batch, fixed: Estimate | None,
+    rates: Rates, rows: Array, keys: Array,
+) -> tuple[PyTree, Scalars, PyTree]:  # fmt: skip
+    """Gradient, metrics and batch statistics of some rows: all at once, or accumulated part by part in less memory."""
+    valid = critic_steps(settings, batch.steps.first, batch.own)[settings.burn_in :, rows]
     counts = total(valid.sum()), total((valid & batch.own[settings.burn_in :, rows]).sum())
 
-    def piece(rows: Array, dice: Array) -> tuple[Any, Any, Any]:
+    def of_part(rows: Array, key: Array) -> tuple[PyTree, Scalars, PyTree]:
         part, estimated = some_rows(batch, rows), jax.tree.map(lambda array: array[:, rows], fixed)
-        objective = functools.partial(loss_of, settings, agent, state.agent, part, estimated, rates, counts, dice)
-        gradient, (told, statistics) = jax.grad(objective, has_aux=True)(parameters)
-        return gradient, told, statistics
+        objective = functools.partial(loss_of, settings, agent, state.agent, part, estimated, rates, counts, key)
+        gradient, (metrics, statistics) = jax.grad(objective, has_aux=True)(parameters)
+        return gradient, metrics, statistics
 
-    if settings.pieces == 1:
-        return piece(rows, dice[0])
+    if settings.gradient_accumulation == 1:
+        return of_part(rows, keys[0])
 
-    def add(sums: Any, now: Any) -> tuple[Any, Any]:
-        gradient, told, statistics = piece(*now)
-        return jax.tree.map(jnp.add, sums, (gradient, told)), statistics
+    def add(sums: tuple[PyTree, Scalars], part: tuple[Array, Array]) -> tuple[tuple[PyTree, Scalars], PyTree]:
+        gradient, metrics, statistics = of_part(*part)
+        return jax.tree.map(jnp.add, sums, (gradient, metrics)), statistics
 
-    pieces = rows.reshape(settings.pieces, -1), dice
-    shapes = jax.eval_shape(piece, pieces[0][0], dice[0])[:2]
-    nothing = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), shapes)
-    (gradient, told), statistics = jax.lax.scan(add, nothing, pieces)
-    return gradient, told, jax.tree.map(lambda array: array.mean(axis=0), statistics)
-
-
-def learned(variables: Any, curiosity: Any) -> dict[str, Any]:
-    """What gradients change."""
-    return {"agent": variables["params"]} | ({"curiosity": curiosity.predictor} if curiosity else {})
+    parts = rows.reshape(settings.gradient_accumulation, -1), keys
+    shapes = jax.eval_shape(of_part, parts[0][0], keys[0])[:2]
+    zeros = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), shapes)
+    (gradient, metrics), statistics = jax.lax.scan(add, zeros, parts)
+    return gradient, metrics, jax.tree.map(lambda array: array.mean(axis=0), statistics)
 
 
-def with_learned(state: State, parameters: Any, statistics: Any) -> State:
+def trainable(variables: PyTree, curiosity: rnd.Curiosity | tuple[()]) -> dict[str, PyTree]:
+    """The parameters that gradients change."""
+    return {"agent": variables["params"]} | (
+        {"curiosity": curiosity.predictor} if isinstance(curiosity, rnd.Curiosity) else {}
+    )
+
+
+def with_trainable(state: State, parameters: dict[str, PyTree], statistics: PyTree) -> State:
     """The state with new parameters and statistics; averaged integers, such as a count of steps, stay integers."""
     before = {name: state.agent[name] for name in statistics}
     statistics = jax.tree.map(lambda new, old: new.astype(old.dtype), statistics, before)
     agent = {**state.agent, **statistics, "params": parameters["agent"]}
-    curiosity = state.curiosity._replace(predictor=parameters["curiosity"]) if state.curiosity else ()
+    curiosity = state.curiosity
+    if isinstance(curiosity, rnd.Curiosity):
+        curiosity = curiosity._replace(predictor=parameters["curiosity"])
     return state._replace(agent=agent, curiosity=curiosity)
 
 
 @functools.cache
 def optimiser_of(settings: PPO) -> optax.GradientTransformation:
-    """Adam behind a bound on the gradient's length; the learning rate comes with every update."""
-    return optax.chain(optax.clip_by_global_norm(settings.max_gradient), optax.scale_by_adam(eps=1e-5))
-
-
-def length_of(gradient: Any) -> Array:
-    """The square root of the sum of all its squares."""
-    return jnp.sqrt(jnp.sum(jnp.array([jnp.square(part).sum() for part in jax.tree.leaves(gradient)])))
+    """Adam on clipped gradients; the learning rate is an argument of every update."""
+    return optax.chain(optax.clip_by_global_norm(settings.max_grad_norm), optax.scale_by_adam(eps=1e-5))

@@ -37,8 +37,8 @@ LARGEST_POSITION = 256
 """bytes of an observation; larger ones hardly ever repeat"""
 RATES = ("rate", "explore")
 SETTINGS = np.dtype(
-    [(name, np.float64) for name in ("learning_rate", "exploration", "discount", "trace", "threshold")]
-    + [(name, np.int64) for name in ("lookahead", "planning", "explore_below")]
+    [(name, np.float64) for name in ("learning_rate", "exploration", "gamma", "trace_decay", "priority_threshold")]
+    + [(name, np.int64) for name in ("n_steps", "planning_steps", "explore_below")]
     + [(f"{rate}_{part}", np.float64) for rate in RATES for part in ("kind", "a", "b", "c")]
 )
 """what the compiled loop reads: the rates of this moment, and the schedules that they follow"""
@@ -51,40 +51,48 @@ class Tabular:
     overlap: ClassVar[bool] = False
     data_parallel: ClassVar[bool] = False
 
+    RENAMED: ClassVar[dict[str, str]] = {
+        "discount": "gamma", "trace": "trace_decay", "lookahead": "n_steps", "planning": "planning_steps",
+        "threshold": "priority_threshold",
+    }  # fmt: skip
+    """former names, for the error message about an old run.toml"""
+
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "q_learning"
-    """what is learned from a step: q_learning, sarsa, …"""
+    """the learning method: q_learning, sarsa, …"""
     form: Literal["compiled", "numpy", "list"] = "compiled"
-    """how Q-learning is reckoned; list and numpy are for reading and comparing"""
+    """implementation of Q-learning; list and numpy are slow and meant to be read and compared"""
     policy: str = "epsilon_greedy"
-    """how actions are tried: epsilon_greedy, boltzmann, ucb"""
+    """exploration policy: epsilon_greedy, boltzmann or ucb"""
     learning_rate: str = "0.1"
-    """a number, or a schedule over steps: linear(0.5, 0.01, 1000000), exponential(0.5, 0.01, 1e-6)"""
+    """α: a number, or a schedule over steps such as linear(0.5, 0.01, 1000000) or exponential(0.5, 0.01, 1e-6)"""
     exploration: str = "0.1"
-    """the ε of epsilon_greedy, the temperature of boltzmann, the width of ucb; a number or a schedule"""
-    discount: float = 1.0
-    """what a step later is worth"""
-    trace: float = 0.9
-    """λ of the methods with traces"""
-    lookahead: int = 4
-    """n of n_step"""
-    planning: int = 10
-    """imagined steps for each real one, of dyna_q and prioritized_sweeping"""
-    threshold: float = 1e-4
-    """the smallest surprise that prioritized_sweeping follows up"""
+    """ε of epsilon_greedy, temperature of boltzmann or coefficient of ucb; a number or a schedule over steps"""
+    gamma: float = 1.0
+    """γ: discount factor per step; 0 to 1"""
+    trace_decay: float = 0.9
+    """λ: decay of eligibility traces per step, for sarsa_lambda and q_lambda; 0 to 1"""
+    n_steps: int = 4
+    """n of n_step: steps before a return is bootstrapped; 1 to 64"""
+    planning_steps: int = 10
+    """simulated steps per real step, for dyna_q and prioritized_sweeping; 0 or more"""
+    priority_threshold: float = 1e-4
+    """θ of prioritized_sweeping: smaller errors are not queued; above 0"""
     tables: Literal["shared", "seat"] = "shared"
-    """one table for all seats, or one for each"""
+    """one table for all seats, or one for each seat"""
 
     def __post_init__(self) -> None:
         part("method", self.method)
         part("policy", self.policy)
         for text in (self.learning_rate, self.exploration):
             schedules.parse(text)
-        if not 0.0 <= self.discount <= 1.0 or not 0.0 <= self.trace <= 1.0:
-            raise LudusError(f"discount and trace lie between 0 and 1; {self.discount:g} and {self.trace:g} do not")
-        if self.lookahead < 1 or self.planning < 0 or not self.threshold > 0.0:
-            raise LudusError("lookahead is 1 or more, planning 0 or more, threshold above 0")
-        if self.method == "n_step" and self.lookahead > 64:
-            raise LudusError(f"n_step looks at most 64 steps ahead, not {self.lookahead}; take fewer, or monte_carlo")
+        if not 0.0 <= self.gamma <= 1.0 or not 0.0 <= self.trace_decay <= 1.0:
+            raise LudusError(
+                f"gamma and trace_decay must be between 0 and 1, not {self.gamma:g} and {self.trace_decay:g}"
+            )
+        if self.n_steps < 1 or self.planning_steps < 0 or not self.priority_threshold > 0.0:
+            raise LudusError("n_steps must be 1 or more, planning_steps 0 or more, priority_threshold above 0")
+        if self.method == "n_step" and self.n_steps > 64:
+            raise LudusError(f"n_step looks at most 64 steps ahead, not {self.n_steps}; take fewer, or monte_carlo")
         if self.form != "compiled" and (self.method, self.policy) != ("q_learning", "epsilon_greedy"):
             raise LudusError(f"the {self.form} form knows q_learning with epsilon_greedy only; use form=compiled")
 
@@ -106,7 +114,7 @@ class Tabular:
     def settings(self) -> Array:
         """The record that the compiled loop reads."""
         record = np.zeros(1, SETTINGS)
-        for name in ("discount", "trace", "threshold", "lookahead", "planning"):
+        for name in ("gamma", "trace_decay", "priority_threshold", "n_steps", "planning_steps"):
             record[name] = getattr(self, name)
         for rate, text in zip(RATES, (self.learning_rate, self.exploration), strict=True):
             for field, number in zip(("kind", "a", "b", "c"), schedules.parse(text).numbers(), strict=True):

@@ -35,5 +35,5 @@ def imagined(b, place, action, settings, actions):
     target = model.reward[action]
     if model.following[action] >= 0:
         best = np.float64(highest(b.rows[model.following[action]], actions))
-        target += settings.discount * model.sign[action] * best
+        target += settings.gamma * model.sign[action] * best
     return target

@@ -58,7 +58,7 @@ def settle(b, desk, settings, follows, longest):
     total = follows
     for age in range(desk.trail_length):
         slot = entry(desk, age, longest)
-        total = desk.trail_reward[slot] + settings.discount * desk.trail_sign[slot] * total
+        total = desk.trail_reward[slot] + settings.gamma * desk.trail_sign[slot] * total
         improve(b.rows[desk.trail_place[slot]], desk.trail_action[slot], total, settings.learning_rate)
     desk.trail_length = 0
 
@@ -78,5 +78,5 @@ def share_error(b, desk, settings, error, longest):
             row = b.rows[place]
             row.values[action] = np.float32(np.float64(row.values[action]) + settings.learning_rate * error * trace)
         age += 1
-        trace *= settings.discount * settings.trace * desk.trail_sign[entry(desk, age, longest)]
+        trace *= settings.gamma * settings.trace_decay * desk.trail_sign[entry(desk, age, longest)]
     desk.trail_length = age

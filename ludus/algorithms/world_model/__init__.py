@@ -17,6 +17,7 @@ import tyro
 from ludus.agents.neural.networks.world_model_args import PlannerArgs, WorldModelArgs
 from ludus.algorithms import schedules
 from ludus.algorithms.protocol import Ahead, Desk, Groups, Replay, nothing_ahead
+from ludus.algorithms.settings import check_ranges
 from ludus.bridges import AnyPool
 from ludus.games import Game
 from ludus.types import Array, Continuous, LudusError, Rollout, Spec
@@ -120,18 +121,7 @@ class WorldModelSettings:
     def __post_init__(self) -> None:
         for name in SCHEDULES:
             schedules.parse(getattr(self, name))
-        for name in POSITIVE_INTEGERS:
-            if getattr(self, name) < 1:
-                raise LudusError(f"{name} must be 1 or more, not {getattr(self, name)}")
-        for name in UNIT_INTERVAL:
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise LudusError(f"{name} must be between 0 and 1, not {getattr(self, name):g}")
-        for name in NON_NEGATIVE:
-            if not getattr(self, name) >= 0:
-                raise LudusError(f"{name} must be 0 or more, not {getattr(self, name):g}")
-        for name in POSITIVE:
-            if not getattr(self, name) > 0:
-                raise LudusError(f"{name} must be above 0, not {getattr(self, name):g}")
+        check_ranges(self, POSITIVE_INTEGERS, UNIT_INTERVAL, NON_NEGATIVE, POSITIVE)
         if self.horizon > self.rollout_length:
             raise LudusError(
                 f"horizon must be at most rollout_length; {self.horizon} is more than {self.rollout_length}"
@@ -139,7 +129,7 @@ class WorldModelSettings:
 
     @classmethod
     def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
-        return {"runtime": "local", "rows": 1, "steps": 10_000, "games": 16, "evaluations": 20}
+        return {"runtime": "local", "num_envs": 1, "steps": 10_000, "eval_games": 16, "evaluations": 20}
 
     @classmethod
     def fits(cls, name: str, game: Game) -> bool:

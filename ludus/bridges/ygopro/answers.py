@@ -66,8 +66,8 @@ def _counters(question: Question, chosen: Sequence[int]) -> bytes:
     return struct.pack(f"<{len(counts)}H", *counts)
 
 
-def _as_it_is(question: Question, chosen: Sequence[int]) -> bytes:
-    """The order of cards: unchanged, or as chosen."""
+def _order(question: Question, chosen: Sequence[int]) -> bytes:
+    """The rank of each card in the chosen order; an empty choice leaves the order unchanged."""
     if not chosen:
         return b"\xff"
     rank = {index: number for number, index in enumerate(chosen)}
@@ -77,7 +77,7 @@ def _as_it_is(question: Question, chosen: Sequence[int]) -> bytes:
 WRITERS: dict[str, Callable[[Question, Sequence[int]], bytes]] = {
     "idlecmd": _command, "battlecmd": _command, "chain": _chain, "effectyn": _index, "yesno": _index, "option": _index,
     "card": _cards, "tribute": _cards, "sum": _cards, "unselect_card": _unselect, "place": _places,
-    "disfield": _places, "position": _value, "counter": _counters, "sort_card": _as_it_is, "sort_chain": _as_it_is,
+    "disfield": _places, "position": _value, "counter": _counters, "sort_card": _order, "sort_chain": _order,
     "announce_race": _bits("<Q"), "announce_attrib": _bits("<I"), "announce_number": _index, "announce_card": _value,
     "hand_sign": _value,
 }  # fmt: skip

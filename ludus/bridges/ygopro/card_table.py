@@ -1,4 +1,4 @@
-"""Compiled conversion of card data: from the bytes of the core into a table, and from the table into observations."""
+"""Compiled conversion of card data: query results of the core into a duel record, and the record into observations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ludus.bridges.ygopro import features, queries
 from ludus.bridges.ygopro.core import LOCATIONS
-from ludus.bridges.ygopro.duel_record import MOST_CARDS, MOST_HISTORY, NOBODY_YET
+from ludus.bridges.ygopro.duel_record import MAX_CARDS, MAX_HISTORY, NO_PLAYER
 from ludus.dsl import rule
 
 (ID_HIGH, ID_LOW, LOCATION, SEQUENCE, CONTROLLER, POSITION, IS_OVERLAY, ATTRIBUTE, RACE, LEVEL, COUNTERS, NEGATED,
@@ -24,21 +24,21 @@ OVERLAYS, COUNTERS_FLAG, STATUS, PUBLIC, LINK = (
 END = 0x80000000
 NEGATED_BITS, LINK_TYPE = queries.NEGATED, features.LINK
 FACE_DOWN, IS_FACE_DOWN, IS_FACE_UP = features.FACE_DOWN, features.IS_FACE_DOWN, features.IS_FACE_UP
-MOST_RACE, MOST_COUNTERS, MOST_LEVEL = features.MOST_RACE, features.MOST_COUNTERS, features.MOST_LEVEL
+MAX_RACE, MAX_COUNTERS, MAX_LEVEL = features.MAX_RACE, features.MAX_COUNTERS, features.MAX_LEVEL
 POSITION_IDS = np.array([features.POSITION_IDS.get(position, 0) for position in range(16)])
-AGE, MOST_AGE, MOST_TURN = 12, 16, 16
+AGE, MAX_AGE, MAX_TURN = 12, 16, 16
 LOCATION_BITS = np.array(LOCATIONS)
 
 
 @rule
 def short(data, at):
-    """The unsigned number in two bytes."""
+    """The unsigned 16-bit number at an offset."""
     return np.int64(data[at]) | np.int64(data[at + 1]) << 8
 
 
 @rule
 def word(data, at):
-    """The unsigned number in four bytes."""
+    """The unsigned 32-bit number at an offset."""
     return short(data, at) | short(data, at + 2) << 16
 
 
@@ -74,8 +74,8 @@ def lowest_bit(bits):
 
 
 @rule
-def place_of(location):
-    """The index of a location from its bit; -1 if there is none."""
+def location_index(location):
+    """The index of a location from its bit; -1 if it has none."""
     for place in range(7):
         if location & 127 == 1 << place:
             return place
@@ -83,15 +83,15 @@ def place_of(location):
 
 
 @rule
-def write_two(row, column, value):
+def write_two_bytes(row, column, value):
     row[column] = value >> 8 & 255
     row[column + 1] = value & 255
 
 
 @rule
-def take_place(table, player, place, data, at, end, printed):
+def read_location(table, player, place, data, at, end, printed):
     """Read all cards of a location from a query of the core."""
-    table.viewer = NOBODY_YET
+    table.viewer = NO_PLAYER
     line = 0
     cards = 0
     sequence = 0
@@ -100,21 +100,21 @@ def take_place(table, player, place, data, at, end, printed):
         if short(data, at) == 0:
             at += 2
         elif place == DECK:
-            at = take_deck_card(table, sequence, cards, data, at, printed)
+            at = read_deck_card(table, sequence, cards, data, at, printed)
             cards += 1
         else:
-            at, line = take_card(table, player, place, sequence, line, data, at, printed)
+            at, line = read_card(table, player, place, sequence, line, data, at, printed)
             cards += 1
         sequence += 1
     if place == DECK:
-        line = lay_deck(table, player, cards, printed)
+        line = write_deck(table, player, cards, printed)
     table.lines[player, place] = line
     table.cards[player, place] = cards
 
 
 @rule
-def take_deck_card(table, sequence, number, data, at, printed):
-    """Store a card of the deck for `lay_deck` as one sortable number; returns the offset of the next card."""
+def read_deck_card(table, sequence, number, data, at, printed):
+    """Store a card of the deck for `write_deck` as one sortable number; returns the offset of the next card."""
     code = 0
     position = 0
     flag = 0
@@ -126,7 +126,7 @@ def take_deck_card(table, sequence, number, data, at, printed):
         elif flag == POSITION_FLAG:
             position = word(data, at + 6)
         at += 2 + size
-    if number < MOST_CARDS:
+    if number < MAX_CARDS:
         index = find(printed.codes, code)
         shown = printed.numbers[index] if index >= 0 else 0
         table.order[number] = shown << 44 | np.int64(index + 1) << 24 | np.int64(sequence & 255) << 16 | position & 255
@@ -134,9 +134,9 @@ def take_deck_card(table, sequence, number, data, at, printed):
 
 
 @rule
-def lay_deck(table, player, cards, printed):
+def write_deck(table, player, cards, printed):
     """Write a deck sorted by card number, since its real order is hidden; returns its number of lines."""
-    cards = min(cards, MOST_CARDS)
+    cards = min(cards, MAX_CARDS)
     for k in range(1, cards):
         key = table.order[k]
         at = k
@@ -146,7 +146,7 @@ def lay_deck(table, player, cards, printed):
         table.order[at] = key
     for line in range(cards):
         key = table.order[line]
-        lay(table, player, DECK, line, key >> 16 & 255, 0, (key >> 24 & 0xFFFFF) - 1, key & 255, printed)
+        write_card(table, player, DECK, line, key >> 16 & 255, 0, (key >> 24 & 0xFFFFF) - 1, key & 255, printed)
         table.is_open[player, DECK, line] = 0
     return cards
 
@@ -154,7 +154,7 @@ def lay_deck(table, player, cards, printed):
 @rule
 def draw(table, player, count):
     """Remove `count` cards from the top of a deck; no effect if the deck has not been read yet."""
-    table.viewer = NOBODY_YET
+    table.viewer = NO_PLAYER
     for _ in range(min(count, table.cards[player, DECK])):
         top = table.cards[player, DECK] - 1
         table.cards[player, DECK] = top
@@ -176,7 +176,7 @@ def move_line(table, player, line, to):
 
 
 @rule
-def lay(table, player, place, line, sequence, below, index, position, printed):
+def write_card(table, player, place, line, sequence, below, index, position, printed):
     """Write a card: its printed values, location and position."""
     row = table.rows[player, place, line]
     for column in range(COLUMNS):
@@ -197,7 +197,7 @@ def lay(table, player, place, line, sequence, below, index, position, printed):
 
 
 @rule
-def take_card(table, player, place, sequence, line, data, at, printed):
+def read_card(table, player, place, sequence, line, data, at, printed):
     """Read a card with its current values and overlays; returns the offset and the line of the next card."""
     code = 0
     position = 0
@@ -208,21 +208,21 @@ def take_card(table, player, place, sequence, line, data, at, printed):
     if word(data, at + 2) == POSITION_FLAG:
         position = word(data, at + 6)
         at += 10
-    line = min(line, MOST_CARDS - 1)
-    lay(table, player, place, line, sequence, 0, find(printed.codes, code), position, printed)
-    at, overlays = take_values(table, player, place, line, data, at)
+    line = min(line, MAX_CARDS - 1)
+    write_card(table, player, place, line, sequence, 0, find(printed.codes, code), position, printed)
+    at, overlays = read_values(table, player, place, line, data, at)
     line += 1
     if overlays:
         for below in range(word(data, overlays)):
-            if line < MOST_CARDS:
+            if line < MAX_CARDS:
                 index = find(printed.codes, word(data, overlays + 4 + 4 * below))
-                lay(table, player, place, line, sequence, below + 1, index, 1, printed)
+                write_card(table, player, place, line, sequence, below + 1, index, 1, printed)
                 line += 1
     return at, line
 
 
 @rule
-def take_values(table, player, place, line, data, at):
+def read_values(table, player, place, line, data, at):
     """Read the current values of a card; returns the offset of the end and that of its overlays."""
     row = table.rows[player, place, line]
     types = 0
@@ -238,20 +238,20 @@ def take_values(table, player, place, line, data, at):
         elif flag in (LEVEL_FLAG, RANK_FLAG, LINK):
             # A monster has one of the three; they come in this order, and the others are 0.
             level = value if value else level
-            row[LEVEL] = min(level, MOST_LEVEL)
+            row[LEVEL] = min(level, MAX_LEVEL)
         elif flag == ATTRIBUTE_FLAG:
             row[ATTRIBUTE] = lowest_bit(value)
         elif flag == RACE_FLAG:
-            row[RACE] = min(lowest_bit(value), MOST_RACE) if value or not word(data, at + 10) else MOST_RACE
+            row[RACE] = min(lowest_bit(value), MAX_RACE) if value or not word(data, at + 10) else MAX_RACE
         elif flag == ATTACK_FLAG:
-            write_two(row, ATTACK, max(signed_word(data, at + 6), 0))
+            write_two_bytes(row, ATTACK, max(signed_word(data, at + 6), 0))
         elif flag == DEFENSE_FLAG:
-            write_two(row, DEFENSE, 0 if types & LINK_TYPE else max(signed_word(data, at + 6), 0))
+            write_two_bytes(row, DEFENSE, 0 if types & LINK_TYPE else max(signed_word(data, at + 6), 0))
         elif flag == COUNTERS_FLAG:
             count = 0
             for k in range(value):
                 count += short(data, at + 12 + 4 * k)
-            row[COUNTERS] = min(count, MOST_COUNTERS)
+            row[COUNTERS] = min(count, MAX_COUNTERS)
         elif flag == STATUS:
             row[NEGATED] = value & NEGATED_BITS != 0
         elif flag == PUBLIC and value:
@@ -264,7 +264,7 @@ def take_values(table, player, place, line, data, at):
 
 
 @rule
-def take_points(table, data, at):
+def read_life_points(table, data, at):
     """Read the life points from a query of the whole field."""
     at += 4
     for player in range(2):
@@ -277,7 +277,7 @@ def take_points(table, data, at):
 
 @rule
 def is_known(table, viewer, who, place, line):
-    """Whether a player knows a card: their own, a face-up one, or one that was just shown to them."""
+    """Whether a player knows a card: it is their own, public, or was shown to them for the current question."""
     if who == viewer or table.is_open[who, place, line]:
         return True
     for k in range(table.shown_count):
@@ -293,8 +293,8 @@ def is_known(table, viewer, who, place, line):
 
 
 @rule
-def see_cards(table, viewer, all_seeing, cards, mask):
-    """Write the card rows of an observation: own cards, then the opponent's; skipped if they are up to date."""
+def observe_cards(table, viewer, show_hidden, cards, mask):
+    """Write the card rows of an observation: own cards, then the opponent's; no effect if they are up to date."""
     if table.viewer == viewer:
         return
     table.viewer = viewer
@@ -302,10 +302,10 @@ def see_cards(table, viewer, all_seeing, cards, mask):
     for side in range(2):
         who = viewer if side == 0 else 1 - viewer
         for place in range(7):
-            for line in range(min(table.lines[who, place], MOST_CARDS - at)):
+            for line in range(min(table.lines[who, place], MAX_CARDS - at)):
                 known = is_known(table, viewer, who, place, line)
                 row = table.rows[who, place, line]
-                if known or all_seeing:
+                if known or show_hidden:
                     for column in range(COLUMNS):
                         cards[at, column] = row[column]
                 else:
@@ -316,20 +316,20 @@ def see_cards(table, viewer, all_seeing, cards, mask):
                         cards[at, SEQUENCE] = row[SEQUENCE]
                         cards[at, POSITION] = row[POSITION]
                 cards[at, CONTROLLER] = side
-                if all_seeing:
-                    see_mask(known, place, mask, at)
+                if show_hidden:
+                    observe_mask(known, place, mask, at)
                 at += 1
     for rest in range(at, table.viewed):
         for column in range(COLUMNS):
             cards[rest, column] = 0
-        if all_seeing:
+        if show_hidden:
             for column in range(MASK_COLUMNS):
                 mask[rest, column] = 0
     table.viewed = at
 
 
 @rule
-def see_mask(known, place, mask, at):
+def observe_mask(known, place, mask, at):
     """Mark the visible columns of a card: all, or only its location, and on the field also its position."""
     for column in range(MASK_COLUMNS):
         mask[at, column] = known
@@ -349,8 +349,8 @@ def phase_id(table):
 
 
 @rule
-def see_numbers(table, viewer, over, seen):
-    """Life points, turn, phase, turn player, and the number of cards in each location."""
+def observe_numbers(table, viewer, over, seen):
+    """Write life points, turn, phase, turn player, and the number of cards in each location."""
     for side in range(2):
         who = viewer if side == 0 else 1 - viewer
         points = max(table.points[who], 0)
@@ -358,7 +358,7 @@ def see_numbers(table, viewer, over, seen):
         seen[2 * side + 1] = points & 255
         for place in range(7):
             seen[8 + 7 * side + place] = min(table.cards[who, place], 255)
-    seen[4] = min(table.turn, MOST_TURN)
+    seen[4] = min(table.turn, MAX_TURN)
     seen[5] = phase_id(table)
     seen[6] = viewer == 0
     seen[7] = viewer == table.turn_player
@@ -366,26 +366,26 @@ def see_numbers(table, viewer, over, seen):
 
 
 @rule
-def see_history(table, viewer, seen):
-    """The last actions of a player, newest first."""
-    for k in range(MOST_HISTORY):
+def observe_history(table, viewer, seen):
+    """Write the last actions of a player, newest first."""
+    for k in range(MAX_HISTORY):
         for column in range(features.HISTORY_COLUMNS):
             seen[k, column] = table.history[viewer, k, column]
         if seen[k, features.MESSAGE]:
-            seen[k, AGE] = min(table.turn - table.history_turn[viewer, k], MOST_AGE)
+            seen[k, AGE] = min(table.turn - table.history_turn[viewer, k], MAX_AGE)
 
 
 @rule
-def note(table, row):
-    """Add an action to the history, except a refusal and turning a page."""
-    told = 0
+def record_action(table, row):
+    """Add an action to the history, except cancelling and turning a page, whose row has only a message."""
+    content = 0
     for column in range(features.ACTION_COLUMNS):
-        told |= row[column] if column != features.MESSAGE else 0
-    if row[features.ACT] == features.CANCEL or told == 0:
+        content |= row[column] if column != features.MESSAGE else 0
+    if row[features.ACT] == features.CANCEL or content == 0:
         return
     player = table.player
     history, turns = table.history[player], table.history_turn[player]
-    for k in range(MOST_HISTORY - 1, 0, -1):
+    for k in range(MAX_HISTORY - 1, 0, -1):
         turns[k] = turns[k - 1]
         for column in range(features.HISTORY_COLUMNS):
             history[k, column] = history[k - 1, column]

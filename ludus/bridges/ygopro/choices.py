@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ludus.bridges.ygopro import sums
 from ludus.bridges.ygopro.messages import Question
 
-MOST_OPTIONS = 24
+MAX_OPTIONS = 24
 FINISH, TURN_PAGE = -1, -2
 
 
@@ -27,22 +27,22 @@ class Choice(NamedTuple):
     @property
     def open(self) -> list[int]:
         """The indices of the possible options, including FINISH if allowed; empty when everything is decided."""
-        return OPEN.get(self.question.message, _any_one)(self.question, self.picked)
+        return OPTIONS_BY_MESSAGE.get(self.question.message, _any_one)(self.question, self.picked)
 
     @property
     def shown(self) -> list[int]:
         """The options on this page, with TURN_PAGE at the end if there are more pages."""
         options = self.open
-        if len(options) <= MOST_OPTIONS:
+        if len(options) <= MAX_OPTIONS:
             return options
-        start = self.page * (MOST_OPTIONS - 1)
-        return [*options[start : start + MOST_OPTIONS - 1], TURN_PAGE]
+        start = self.page * (MAX_OPTIONS - 1)
+        return [*options[start : start + MAX_OPTIONS - 1], TURN_PAGE]
 
     def take(self, action: int) -> Choice:
         """The next decision after an option of the page was chosen."""
         taken = self.shown[action]
         if taken == TURN_PAGE:
-            pages = -(-len(self.open) // (MOST_OPTIONS - 1))
+            pages = -(-len(self.open) // (MAX_OPTIONS - 1))
             return self._replace(page=(self.page + 1) % pages)
         return Choice(self.question, (*self.picked, taken))
 
@@ -59,7 +59,7 @@ def _any_one(question: Question, picked: tuple[int, ...]) -> list[int]:
 
 
 def _yes_or_no(question: Question, picked: tuple[int, ...]) -> list[int]:
-    """Yes comes first."""
+    """Yes is offered before no."""
     return [] if picked else [1, 0]
 
 
@@ -100,7 +100,7 @@ def _unselect(question: Question, picked: tuple[int, ...]) -> list[int]:
     return forward or list(range(len(kinds)))
 
 
-def _as_many(question: Question, picked: tuple[int, ...]) -> list[int]:
+def _exact_count(question: Question, picked: tuple[int, ...]) -> list[int]:
     if len(picked) == question.facts["count"]:
         return []
     return [index for index in range(len(question.options)) if index not in picked]
@@ -113,8 +113,8 @@ def _counters(question: Question, picked: tuple[int, ...]) -> list[int]:
     return [index for index, option in enumerate(question.options) if picked.count(index) < option[4]]
 
 
-OPEN: dict[str, Callable[[Question, tuple[int, ...]], list[int]]] = {
+OPTIONS_BY_MESSAGE: dict[str, Callable[[Question, tuple[int, ...]], list[int]]] = {
     "effectyn": _yes_or_no, "yesno": _yes_or_no, "card": _cards, "tribute": _tributes, "sum": _sums,
-    "unselect_card": _unselect, "place": _as_many, "disfield": _as_many, "counter": _counters,
-    "announce_race": _as_many, "announce_attrib": _as_many,
+    "unselect_card": _unselect, "place": _exact_count, "disfield": _exact_count, "counter": _counters,
+    "announce_race": _exact_count, "announce_attrib": _exact_count,
 }  # fmt: skip

@@ -1,9 +1,12 @@
-"""Compiled driver of a core in this process: answer, process, query and read, without Python between the calls."""
+"""Compiled driver of a core in this process: it sends answers, runs duels, and queries and reads their state.
+
+The C functions of the core are called from compiled code, so that no Python runs between the calls.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -11,9 +14,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ludus.bridges.ygopro import stale_zones
-from ludus.bridges.ygopro.card_table import HAND, take_place, take_points, word
-from ludus.bridges.ygopro.compiled_messages import hear, offer
+from ludus.bridges.ygopro.card_table import HAND, read_life_points, read_location, word
+from ludus.bridges.ygopro.compiled_messages import list_options, read_messages
 from ludus.bridges.ygopro.core import LOCATIONS
+from ludus.bridges.ygopro.duel_record import PrintedCards
 from ludus.dsl import kernel, rule
 from ludus.dsl.cache import plain_python
 from ludus.types import Array
@@ -22,20 +26,26 @@ PROCESS, GET_MESSAGE, SET_RESPONSE, QUERY_LOCATION, QUERY_FIELD = range(5)
 """indices of the called functions in the array of their addresses"""
 CALLED = ("OCG_DuelProcess", "OCG_DuelGetMessage", "OCG_DuelSetResponse", "OCG_DuelQueryLocation", "OCG_DuelQueryField")
 ENDED, AWAITING = 0, 1
+"""results of OCG_DuelProcess"""
 LENGTH, PASS, INFO, SCRATCH = 0, 1, 2, 5
 """indices in the scratch memory of 64-bit words: length of an output, a pass, arguments of a query; and its size"""
-CHANGES = np.frombuffer(stale_zones.CHANGES, np.uint8)
-TURNING = stale_zones.TURNING
+CHANGE_BY_MESSAGE = np.frombuffer(stale_zones.CHANGE_BY_MESSAGE, np.uint8)
+TURNING_MESSAGES = stale_zones.TURNING_MESSAGES
 MOVE, DRAW, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END = (
     stale_zones.MOVE, stale_zones.DRAW, stale_zones.CHAIN_SOLVING, stale_zones.CHAIN_SOLVED, stale_zones.CHAIN_END,
 )  # fmt: skip
-ALL, FIELD, CHANGING, EVERYTHING, POINTS, NOTHING = (
-    stale_zones.ALL, stale_zones.FIELD, stale_zones.CHANGING, stale_zones.EVERYTHING, stale_zones.POINTS,
+ALL, LIFE_POINTS, VALUE_LOCATIONS, EVERYTHING, POINTS, NOTHING = (
+    stale_zones.ALL, stale_zones.LIFE_POINTS, stale_zones.VALUE_LOCATIONS, stale_zones.EVERYTHING, stale_zones.POINTS,
     stale_zones.NOTHING,
 )  # fmt: skip
-ASKED, ASKED_OF_OTHER, PLAIN, PLAIN_OF_OTHER = (
-    np.array(asked)
-    for asked in (stale_zones.ASKED, stale_zones.ASKED_OF_OTHER, stale_zones.PLAIN, stale_zones.PLAIN_OF_OTHER)
+OWN_FLAGS, OPPONENT_FLAGS, OWN_FLAGS_PLAIN, OPPONENT_FLAGS_PLAIN = (
+    np.array(flags)
+    for flags in (
+        stale_zones.OWN_FLAGS,
+        stale_zones.OPPONENT_FLAGS,
+        stale_zones.OWN_FLAGS_PLAIN,
+        stale_zones.OPPONENT_FLAGS_PLAIN,
+    )
 )
 LOCATION_BITS = np.array(LOCATIONS)
 SELECT_CHAIN = 16
@@ -87,34 +97,37 @@ else:
 
 @kernel
 def drive(
-    tables: Any, which: Any, functions: Any, all_seeing: Any, has_effects: Any, scratch: Any, printed: Any
-) -> Any:  # fmt: skip
-    """Answer in these duels one after another and read their messages; returns the number of non-simple questions.
+    tables: Array, which: Array, functions: Array, show_hidden: bool, has_effects: bool, scratch: Scratch,
+    printed: PrintedCards,
+) -> int:  # fmt: skip
+    """Send the answers of these duels and run each to its next choice; returns the number of non-simple questions.
 
-    Questions that are not simple are answered in Python, by `pool.RealGames`.
+    Non-simple questions are answered in Python, by `pool.RealGames`.
     """
-    intricate = 0
+    complex_questions = 0
     for k in range(len(which)):
         table = tables[which[k]]
         if table.answer_size:
             call(functions[SET_RESPONSE], table.duel, table.answer.ctypes.data, table.answer_size)
-        proceed(table, table.duel, functions, has_effects, scratch)
-        look(table, table.duel, functions, all_seeing or table.shown_count > 0, has_effects, scratch, printed)
-        offer(table, printed)
-        intricate += 1 - table.is_simple
-    return intricate
+        process_until_choice(table, table.duel, functions, has_effects, scratch)
+        query_stale_locations(
+            table, table.duel, functions, show_hidden or table.shown_count > 0, has_effects, scratch, printed
+        )
+        list_options(table, printed)
+        complex_questions += 1 - table.is_simple
+    return complex_questions
 
 
 @rule
-def proceed(table, duel, functions, has_effects, scratch):
-    """Process until there is a choice; empty chain prompts are passed."""
+def process_until_choice(table, duel, functions, has_effects, scratch):
+    """Run a duel until a player has a choice or it is over; chain prompts without options are passed."""
     while True:
         status = call(functions[PROCESS], duel, 0, 0) & 0xFFFFFFFF
         start = call(functions[GET_MESSAGE], duel, scratch.address, 0)
-        told = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
-        forget_by(table, told, has_effects)
+        data = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
+        mark_changed_locations(table, data, has_effects)
         viewer = table.player
-        hear(table, told, 0, len(told))
+        read_messages(table, data, 0, len(data))
         if status == ENDED:
             table.over = 1
             table.kind = 0
@@ -122,37 +135,37 @@ def proceed(table, duel, functions, has_effects, scratch):
             table.player = viewer
             return
         if status == AWAITING:
-            if not offers_nothing(told, newest(told)):
+            if not offers_nothing(data, newest(data)):
                 return
             table.player = viewer
             call(functions[SET_RESPONSE], duel, scratch.address + 8 * PASS, 4)
 
 
 @rule
-def newest(told):
+def newest(data):
     """The offset of the last message."""
     at = 0
     start = 0
-    while at < len(told):
+    while at < len(data):
         start = at + 4
-        at = start + word(told, at)
+        at = start + word(data, at)
     return start
 
 
 @rule
-def offers_nothing(told, at):
-    """Whether this is a chain prompt without options, which the core sends at every window."""
-    return len(told) > 0 and told[at] == SELECT_CHAIN and told[at + 3] == 0 and word(told, at + 12) == 0
+def offers_nothing(data, at):
+    """Whether this is a chain prompt without options; the core sends one at every chance to respond."""
+    return len(data) > 0 and data[at] == SELECT_CHAIN and data[at + 3] == 0 and word(data, at + 12) == 0
 
 
 @rule
-def forget(table, bits):
+def mark_stale(table, bits):
     table.stale |= bits
     table.uncounted |= bits
 
 
 @rule
-def bit(player, location):
+def location_bit(player, location):
     """The bit of a location in `stale` and `uncounted`."""
     for place in range(7):
         if location & 127 == 1 << place:
@@ -161,66 +174,66 @@ def bit(player, location):
 
 
 @rule
-def forget_by(table, told, has_effects):
-    """Mark the locations that messages may have changed; see `stale_zones` for the reasons."""
-    by_effects = CHANGING if has_effects else 0
+def mark_changed_locations(table, data, has_effects):
+    """Mark the locations that messages may have changed, by the rules in `stale_zones`."""
+    by_effects = VALUE_LOCATIONS if has_effects else 0
     at = 0
-    while at < len(told):
-        kind = told[at + 4]
+    while at < len(data):
+        kind = data[at + 4]
         if kind == MOVE:
-            forget(table, bit(told[at + 9], told[at + 10]) | bit(told[at + 19], told[at + 20]))
-        elif kind in TURNING:
-            forget(table, bit(told[at + 9], told[at + 10]))
+            mark_stale(table, location_bit(data[at + 9], data[at + 10]) | location_bit(data[at + 19], data[at + 20]))
+        elif kind in TURNING_MESSAGES:
+            mark_stale(table, location_bit(data[at + 9], data[at + 10]))
         elif kind == DRAW:
-            forget(table, bit(told[at + 5], 2))
+            mark_stale(table, location_bit(data[at + 5], 2))
         elif kind == CHAIN_SOLVING:
             table.resolving = 1
         elif kind in (CHAIN_SOLVED, CHAIN_END):
             table.resolving = 0
-        change = CHANGES[kind]
+        change = CHANGE_BY_MESSAGE[kind]
         if change == EVERYTHING:
-            forget(table, ALL)
+            mark_stale(table, ALL)
         elif change != NOTHING:
-            forget(table, by_effects | FIELD if change == POINTS else by_effects)
-        at += 4 + word(told, at)
+            mark_stale(table, by_effects | LIFE_POINTS if change == POINTS else by_effects)
+        at += 4 + word(data, at)
     if table.resolving:
-        forget(table, CHANGING)
+        mark_stale(table, VALUE_LOCATIONS)
 
 
 @rule
-def look(table, duel, functions, all_seeing, has_effects, scratch, printed):
+def query_stale_locations(table, duel, functions, show_all, has_effects, scratch, printed):
     """Query the locations that may have changed, as far as the player to act may see them."""
-    wanted = ASKED if has_effects else PLAIN
-    hidden = ASKED_OF_OTHER if has_effects else PLAIN_OF_OTHER
+    own = OWN_FLAGS if has_effects else OWN_FLAGS_PLAIN
+    opponent = OPPONENT_FLAGS if has_effects else OPPONENT_FLAGS_PLAIN
     for number in range(14):
         player = number // 7
         place = number % 7
         which = 1 << number
-        counts = not all_seeing and player != table.player and place <= HAND
-        if (table.uncounted if counts else table.stale) & which:
-            asked = hidden[place] if counts else wanted[place]
-            opened = query(table, duel, functions, player, place, asked, scratch, printed)
+        count_only = not show_all and player != table.player and place <= HAND
+        if (table.uncounted if count_only else table.stale) & which:
+            flags = opponent[place] if count_only else own[place]
+            any_public = query(table, duel, functions, player, place, flags, scratch, printed)
             table.uncounted &= ~which
-            if counts and place == HAND and opened:
-                query(table, duel, functions, player, place, wanted[place], scratch, printed)
-                counts = False
-            if not counts:
+            if count_only and place == HAND and any_public:
+                query(table, duel, functions, player, place, own[place], scratch, printed)
+                count_only = False
+            if not count_only:
                 table.stale &= ~which
-    if table.stale & FIELD:
-        table.stale &= ~FIELD
+    if table.stale & LIFE_POINTS:
+        table.stale &= ~LIFE_POINTS
         start = call(functions[QUERY_FIELD], duel, scratch.address, 0)
-        take_points(table, bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF), 0)
+        read_life_points(table, bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF), 0)
 
 
 @rule
-def query(table, duel, functions, player, place, asked, scratch, printed):
-    """Query and read one location; returns whether any card there is known to both players."""
-    scratch.words[INFO] = asked | player << 32
+def query(table, duel, functions, player, place, flags, scratch, printed):
+    """Query and read one location; returns whether any card there is public."""
+    scratch.words[INFO] = flags | player << 32
     scratch.words[INFO + 1] = LOCATION_BITS[place]
     start = call(functions[QUERY_LOCATION], duel, scratch.address, scratch.address + 8 * INFO)
-    told = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
-    take_place(table, player, place, told, 0, len(told), printed)
-    opened = 0
+    data = bytes_at(start, scratch.words[LENGTH] & 0xFFFFFFFF)
+    read_location(table, player, place, data, 0, len(data), printed)
+    public_cards = 0
     for line in range(table.lines[player, place]):
-        opened += table.is_open[player, place, line]
-    return opened > 0
+        public_cards += table.is_open[player, place, line]
+    return public_cards > 0

@@ -1,12 +1,10 @@
-"""Compiled reader of the core's messages: events that an observation needs, and the options of a question as rows, with
-the answer for each option.
+"""Compiled reader of the core's messages: it records the events that an observation needs, and writes the options of a
+question as rows, each with the reply to send if it is chosen.
 
-`messages` reads the same questions for people and for other engines; both list options in the same order.
+`messages` reads the same questions as Python objects; both list options in the same order.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -16,14 +14,22 @@ from ludus.bridges.ygopro.card_table import (
     draw,
     find,
     is_known,
-    place_of,
+    location_index,
+    read_life_points,
+    read_location,
     short,
-    take_place,
-    take_points,
     word,
 )
-from ludus.bridges.ygopro.duel_record import MOST_BYTES, MOST_CARDS, MOST_OPTIONS, MOST_TOLD, NOBODY_YET
+from ludus.bridges.ygopro.duel_record import (
+    MAX_CARDS,
+    MAX_OPTIONS,
+    MAX_QUESTION_BYTES,
+    MAX_QUESTION_OPTIONS,
+    NO_PLAYER,
+    PrintedCards,
+)
 from ludus.dsl import kernel, rule
+from ludus.types import Array
 
 RETRY, BATTLE, IDLE, EFFECT_YESNO, YESNO, OPTION, CARD, CHAIN, PLACE, POSITION, TRIBUTE, COUNTER, SUM = (
     1, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 22, 23,
@@ -54,55 +60,56 @@ SPEC, ID_HIGH, ID_LOW, ACT, FINISH, EFFECT = (
 MESSAGE_COLUMN, PHASE_COLUMN, POSITION_COLUMN, NUMBER_COLUMN, PLACE_COLUMN, ATTRIBUTE_COLUMN = (
     features.MESSAGE, features.PHASE, features.POSITION, features.NUMBER, features.PLACE, features.ATTRIBUTE,
 )  # fmt: skip
-FIRST_RACE, MOST_NUMBER, PLAIN_TEXT, OTHER_TEXT = (
-    features.FIRST_RACE, features.MOST_NUMBER, features.PLAIN_TEXT, features.OTHER_TEXT,
+FIRST_RACE, MAX_NUMBER, PLAIN_TEXT, OTHER_TEXT = (
+    features.FIRST_RACE, features.MAX_NUMBER, features.PLAIN_TEXT, features.OTHER_TEXT,
 )  # fmt: skip
-MOST_OWN_TEXT = features.MOST_OWN_TEXTS - 1
+MAX_OWN_TEXT = features.MAX_OWN_TEXTS - 1
 
 
 @kernel
-def absorb(tables: Any, which: Any, first: Any, data: Any, printed: Any) -> Any:
+def read_outputs(tables: Array, which: Array, first: int, data: Array, printed: PrintedCards) -> tuple[int, int]:
     """Read the output of several duels, one after another, up to the end of the bytes.
 
-    Each is: u8 over, u32 length and the messages, u8 number of locations, and for each: u8 player, u8 location (0 for
-    the whole field), u32 length and the bytes of the core. Returns the number of duels and of non-simple questions.
+    Each output is: u8 over, u32 length and the messages, u8 number of query results, and for each: u8 player,
+    u8 location (0 for the whole field), u32 length and the result. Returns the number of duels and that of
+    non-simple questions.
     """
     at = 0
     count = 0
-    intricate = 0
+    complex_questions = 0
     while at < len(data):
         table = tables[which[first + count]]
         table.over = data[at]
         size = word(data, at + 1)
-        hear(table, data, at + 5, at + 5 + size)
+        read_messages(table, data, at + 5, at + 5 + size)
         at += 5 + size
-        places = data[at]
+        result_count = data[at]
         at += 1
-        for _ in range(places):
+        for _ in range(result_count):
             size = word(data, at + 2)
-            take_look(table, data[at], data[at + 1], data, at + 6, at + 6 + size, printed)
+            read_query_result(table, data[at], data[at + 1], data, at + 6, at + 6 + size, printed)
             at += 6 + size
-        offer(table, printed)
-        intricate += 1 - table.is_simple
+        list_options(table, printed)
+        complex_questions += 1 - table.is_simple
         count += 1
-    return count, intricate
+    return count, complex_questions
 
 
 @rule
-def take_look(table, player, location, data, at, end, printed):
+def read_query_result(table, player, location, data, at, end, printed):
     if location == 0:
-        take_points(table, data, at)
+        read_life_points(table, data, at)
     else:
-        take_place(table, player, place_of(location), data, at, end, printed)
+        read_location(table, player, location_index(location), data, at, end, printed)
 
 
 @rule
-def hear(table, data, at, end):
-    """Read all messages: events, the first winner, and the last question."""
+def read_messages(table, data, at, end):
+    """Read all messages: record the events and the first winner, and copy the last question."""
     table.kind = 0
     won = False
     player = table.player
-    asked = 0
+    question_at = 0
     while at < end:
         size = word(data, at)
         at += 4
@@ -119,30 +126,30 @@ def hear(table, data, at, end):
             table.winner = data[at + 1]
             table.over = 1
         elif kind == CONFIRM_CARDS:
-            hear_shown(table, data, at + 1)
+            read_shown_cards(table, data, at + 1)
         elif kind == DRAW:
             draw(table, data[at + 1], word(data, at + 2))
         elif IS_QUESTION[kind]:
             table.kind = kind
             player = data[at + 1]
-            asked = at
+            question_at = at
             table.question_length = size
         at += size
     if table.over:
         table.kind = 0
     elif table.kind:
         table.player = player
-        for k in range(min(table.question_length, MOST_BYTES)):
-            table.question[k] = data[asked + k]
+        for k in range(min(table.question_length, MAX_QUESTION_BYTES)):
+            table.question[k] = data[question_at + k]
 
 
 @rule
-def hear_shown(table, data, at):
+def read_shown_cards(table, data, at):
     """Read the cards that are shown to a player until the next question."""
-    table.viewer = NOBODY_YET
+    table.viewer = NO_PLAYER
     for k in range(word(data, at + 1)):
         card = at + 5 + 10 * k
-        if table.shown_count < MOST_CARDS:
+        if table.shown_count < MAX_CARDS:
             shown = table.shown[table.shown_count]
             shown[0] = data[at]
             shown[1] = data[card + 4]
@@ -152,10 +159,10 @@ def hear_shown(table, data, at):
 
 
 @rule
-def offer(table, printed):
-    """Write the options of the question. It is simple if compiled rules can answer it and all options fit on a page."""
+def list_options(table, printed):
+    """Write the options of the question, and whether it is simple: compiled rules can answer it, on one page."""
     kind = table.kind
-    told = table.question
+    data = table.question
     table.option_count = 0
     table.reply_form = AS_WORD
     simple = True
@@ -164,41 +171,41 @@ def offer(table, printed):
         table.is_simple = table.over
         return
     if kind == IDLE:
-        offer_idle(table, told, printed)
+        list_idle_options(table, data, printed)
     elif kind == BATTLE:
-        offer_battle(table, told, printed)
+        list_battle_options(table, data, printed)
     elif kind == CHAIN:
-        offer_chain(table, told, printed)
+        list_chain_options(table, data, printed)
     elif kind in (EFFECT_YESNO, YESNO):
-        offer_yes(table, told, printed)
+        list_yes_and_no(table, data, printed)
     elif kind in (CARD, TRIBUTE):
-        simple = offer_picks(table, told, printed)
+        simple = list_picks(table, data, printed)
     elif kind == SUM:
         simple = False
-        offer_cards(table, told, 19 + 18 * word(told, 15), 18, printed)
+        list_cards(table, data, 19 + 18 * word(data, 15), 18, printed)
     elif kind == UNSELECT:
-        offer_unselect(table, told, printed)
+        list_unselect_options(table, data, printed)
     elif kind == COUNTER:
         simple = False
-        offer_cards(table, told, 6, 9, printed)
+        list_cards(table, data, 6, 9, printed)
     elif kind in (PLACE, DISABLE_FIELD):
-        simple = told[2] == 1
+        simple = data[2] == 1
         table.reply_form = AS_PLACE
-        offer_places(table, told)
+        list_zones(table, data)
     elif kind in (RACE, ATTRIBUTE):
         simple = False
-        offer_bits(table, told)
+        list_types_or_attributes(table, data)
     elif kind == ANNOUNCE_CARD:
         simple = False
     else:
-        offer_values(table, told, printed)
-    table.is_simple = simple and 0 < table.option_count <= MOST_OPTIONS and table.question_length <= MOST_BYTES
+        list_values(table, data, printed)
+    table.is_simple = simple and 0 < table.option_count <= MAX_OPTIONS and table.question_length <= MAX_QUESTION_BYTES
 
 
 @rule
-def add(table, reply):
+def add_option(table, reply):
     """Append an option with only the question's type filled in; returns its row."""
-    at = min(table.option_count, MOST_TOLD - 1)
+    at = min(table.option_count, MAX_QUESTION_OPTIONS - 1)
     row = table.options[at]
     for column in range(COLUMNS):
         row[column] = 0
@@ -209,7 +216,7 @@ def add(table, reply):
 
 
 @rule
-def name_card(row, code, printed):
+def write_card_number(row, code, printed):
     """Write the number of the option's card."""
     index = find(printed.codes, code)
     if code and index >= 0:
@@ -218,10 +225,10 @@ def name_card(row, code, printed):
 
 
 @rule
-def point_at(table, row, controller, location, sequence, below, code, printed):
+def write_card_reference(table, row, controller, location, sequence, below, code, printed):
     """Write the index of the option's card among the card rows, and its number if the player knows it."""
     viewer = table.player
-    place = place_of(location)
+    place = location_index(location)
     wanted = below + 1 if location & OVERLAY else 0
     start = 0
     if controller != viewer:
@@ -232,141 +239,141 @@ def point_at(table, row, controller, location, sequence, below, code, printed):
     if place >= 0 and controller < 2:
         for line in range(table.lines[controller, place]):
             if table.sequence[controller, place, line] == sequence and table.below[controller, place, line] == wanted:
-                row[SPEC] = start + line + 1 if start + line < MOST_CARDS else 0
+                row[SPEC] = start + line + 1 if start + line < MAX_CARDS else 0
                 if is_known(table, viewer, controller, place, line):
-                    name_card(row, code, printed)
+                    write_card_number(row, code, printed)
                 return
-    name_card(row, code, printed)
+    write_card_number(row, code, printed)
 
 
 @rule
-def text_id(told, at):
+def text_id(data, at):
     """The id of a text: its number on the card, or its index in the list of system texts."""
-    low = word(told, at)
+    low = word(data, at)
     number = low & 0xFFFFF
-    if low >> 20 or word(told, at + 4):
-        return 2 + min(number, MOST_OWN_TEXT)
+    if low >> 20 or word(data, at + 4):
+        return 2 + min(number, MAX_OWN_TEXT)
     if number == 0:
         return PLAIN_TEXT
     return SYSTEM_IDS[number] if number < len(SYSTEM_IDS) else OTHER_TEXT
 
 
 @rule
-def text_code(told, at):
+def text_code(data, at):
     """The card that a text belongs to."""
-    return (word(told, at) | word(told, at + 4) << 32) >> 20
+    return (word(data, at) | word(data, at + 4) << 32) >> 20
 
 
 @rule
-def offer_idle(table, told, printed):
+def list_idle_options(table, data, printed):
     at = 2
     for group in range(5):
         size = 7 if group == 2 else 10
-        count = word(told, at)
+        count = word(data, at)
         at += 4
         for number in range(count):
-            row = add(table, group | number << 16)
+            row = add_option(table, group | number << 16)
             row[ACT] = IDLE_ACTS[group]
-            sequence = np.int64(told[at + 6]) if group == 2 else word(told, at + 6)
-            point_at(table, row, told[at + 4], told[at + 5], sequence, 0, word(told, at), printed)
+            sequence = np.int64(data[at + 6]) if group == 2 else word(data, at + 6)
+            write_card_reference(table, row, data[at + 4], data[at + 5], sequence, 0, word(data, at), printed)
             at += size
-    at = offer_effects(table, told, at, 5, printed)
+    at = list_effects(table, data, at, 5, printed)
     for choice in range(2):
-        if told[at + choice]:
-            add(table, 6 + choice)[PHASE_COLUMN] = 1 + 2 * choice
+        if data[at + choice]:
+            add_option(table, 6 + choice)[PHASE_COLUMN] = 1 + 2 * choice
 
 
 @rule
-def offer_effects(table, told, at, group, printed):
-    """Effects to activate; returns the offset after them."""
-    count = word(told, at)
+def list_effects(table, data, at, group, printed):
+    """Add the effects that can be activated; returns the offset after them."""
+    count = word(data, at)
     at += 4
     for number in range(count):
-        row = add(table, group | number << 16)
+        row = add_option(table, group | number << 16)
         row[ACT] = features.ACTIVATE
-        row[EFFECT] = text_id(told, at + 10)
-        point_at(table, row, told[at + 4], told[at + 5], word(told, at + 6), 0, word(told, at), printed)
+        row[EFFECT] = text_id(data, at + 10)
+        write_card_reference(table, row, data[at + 4], data[at + 5], word(data, at + 6), 0, word(data, at), printed)
         at += 19
     return at
 
 
 @rule
-def offer_battle(table, told, printed):
-    at = offer_effects(table, told, 2, 0, printed)
-    count = word(told, at)
+def list_battle_options(table, data, printed):
+    at = list_effects(table, data, 2, 0, printed)
+    count = word(data, at)
     at += 4
     for number in range(count):
-        row = add(table, 1 | number << 16)
-        row[ACT] = features.DIRECT_ATTACK if told[at + 7] else features.ATTACK
-        point_at(table, row, told[at + 4], told[at + 5], told[at + 6], 0, word(told, at), printed)
+        row = add_option(table, 1 | number << 16)
+        row[ACT] = features.DIRECT_ATTACK if data[at + 7] else features.ATTACK
+        write_card_reference(table, row, data[at + 4], data[at + 5], data[at + 6], 0, word(data, at), printed)
         at += 8
     for choice in range(2):
-        if told[at + choice]:
-            add(table, 2 + choice)[PHASE_COLUMN] = 2 + choice
+        if data[at + choice]:
+            add_option(table, 2 + choice)[PHASE_COLUMN] = 2 + choice
 
 
 @rule
-def offer_chain(table, told, printed):
+def list_chain_options(table, data, printed):
     at = 16
-    for number in range(word(told, 12)):
-        row = add(table, number)
+    for number in range(word(data, 12)):
+        row = add_option(table, number)
         row[ACT] = features.ACTIVATE
-        row[EFFECT] = text_id(told, at + 14)
-        point_located(table, row, told, at, printed)
+        row[EFFECT] = text_id(data, at + 14)
+        write_located_card(table, row, data, at, printed)
         at += 23
-    if not told[3]:
-        add(table, -1)[ACT] = features.CANCEL
+    if not data[3]:
+        add_option(table, -1)[ACT] = features.CANCEL
 
 
 @rule
-def point_located(table, row, told, at, printed):
-    below = word(told, at + 10)
-    point_at(table, row, told[at + 4], told[at + 5], word(told, at + 6), below, word(told, at), printed)
+def write_located_card(table, row, data, at, printed):
+    below = word(data, at + 10)
+    write_card_reference(table, row, data[at + 4], data[at + 5], word(data, at + 6), below, word(data, at), printed)
 
 
 @rule
-def offer_yes(table, told, printed):
-    """Yes comes first."""
-    row = add(table, 1)
+def list_yes_and_no(table, data, printed):
+    """Add yes, then no."""
+    row = add_option(table, 1)
     row[ACT] = features.ACTIVATE
     if table.kind == EFFECT_YESNO:
-        row[EFFECT] = text_id(told, 16)
-        point_located(table, row, told, 2, printed)
+        row[EFFECT] = text_id(data, 16)
+        write_located_card(table, row, data, 2, printed)
     else:
-        row[EFFECT] = text_id(told, 2)
-        name_card(row, text_code(told, 2), printed)
-    add(table, 0)[ACT] = features.CANCEL
+        row[EFFECT] = text_id(data, 2)
+        write_card_number(row, text_code(data, 2), printed)
+    add_option(table, 0)[ACT] = features.CANCEL
 
 
 @rule
-def offer_cards(table, told, at, size, printed):
-    """Cards to pick from; the answer contains their indices."""
-    count = word(told, at)
+def list_cards(table, data, at, size, printed):
+    """Add the cards to pick from; the answer contains their indices."""
+    count = word(data, at)
     at += 4
     for number in range(count):
-        row = add(table, number)
+        row = add_option(table, number)
         if size == 14:
-            point_located(table, row, told, at, printed)
+            write_located_card(table, row, data, at, printed)
         else:
-            sequence = told[at + 6] if size == 9 else word(told, at + 6)
-            point_at(table, row, told[at + 4], told[at + 5] & 127, sequence, 0, word(told, at), printed)
+            sequence = data[at + 6] if size == 9 else word(data, at + 6)
+            write_card_reference(table, row, data[at + 4], data[at + 5] & 127, sequence, 0, word(data, at), printed)
         at += size
 
 
 @rule
-def offer_picks(table, told, printed):
-    """Cards to pick one after another; returns whether the question is simple (each card counts as one)."""
+def list_picks(table, data, printed):
+    """Add the cards to pick one after another; returns whether the question is simple (each card counts as one)."""
     table.reply_form = AS_PICKS
-    table.fewest = word(told, 3)
-    table.most = word(told, 7)
+    table.fewest = word(data, 3)
+    table.most = word(data, 7)
     table.pick_count = 0
-    offer_cards(table, told, 11, 14 if table.kind == CARD else 11, printed)
+    list_cards(table, data, 11, 14 if table.kind == CARD else 11, printed)
     if table.kind == TRIBUTE:
-        for number in range(min(table.option_count, MOST_OPTIONS)):
-            if told[15 + 11 * number + 10] != 1:
+        for number in range(min(table.option_count, MAX_OPTIONS)):
+            if data[15 + 11 * number + 10] != 1:
                 return False
     if table.option_count and table.fewest == 0:
-        add(table, FINISHED)[FINISH] = 1
+        add_option(table, FINISHED)[FINISH] = 1
     return table.most > 0
 
 
@@ -387,55 +394,55 @@ def pick(table, action):
     if table.option_count == 0 or table.pick_count == table.most:
         return True
     if table.pick_count >= table.fewest:
-        add(table, FINISHED)[FINISH] = 1
+        add_option(table, FINISHED)[FINISH] = 1
     return False
 
 
 @rule
-def offer_unselect(table, told, printed):
-    """Cards to add to the selection; unselecting and cancelling only if there is nothing else."""
+def list_unselect_options(table, data, printed):
+    """Add the cards to select; unselecting and cancelling only if there is nothing else."""
     table.reply_form = AS_UNSELECT
     at = 12
     for _ in range(2):
-        count = word(told, at)
+        count = word(data, at)
         at += 4
         for _ in range(count):
-            point_located(table, add(table, table.option_count), told, at, printed)
+            write_located_card(table, add_option(table, table.option_count), data, at, printed)
             at += 14
-    if told[2]:
-        add(table, FINISHED)[FINISH] = 1
-    elif told[3]:
-        add(table, FINISHED)[ACT] = features.CANCEL
-    added = word(told, 12)
-    if 0 < added + told[2] <= MOST_OPTIONS:
+    if data[2]:
+        add_option(table, FINISHED)[FINISH] = 1
+    elif data[3]:
+        add_option(table, FINISHED)[ACT] = features.CANCEL
+    added = word(data, 12)
+    if 0 < added + data[2] <= MAX_OPTIONS:
         # Finish comes right after the cards to add.
         table.option_count = added
-        if told[2]:
-            add(table, FINISHED)[FINISH] = 1
+        if data[2]:
+            add_option(table, FINISHED)[FINISH] = 1
 
 
 @rule
-def offer_places(table, told):
-    """Free zones of both players: bits for eight monster zones, of which the last is unused, and eight spell zones."""
+def list_zones(table, data):
+    """Add the free zones of both players: eight monster zones, of which the last is unused, and eight spell zones."""
     player = table.player
-    taken = word(told, 3)
+    taken = word(data, 3)
     for bit in range(32):
         zone = bit & 7
         spells = bit >> 3 & 1
         if taken >> bit & 1 == 0 and (spells or zone < 7):
             other = bit >> 4
             who = np.int64(1 - player if other else player)
-            row = add(table, who | (SZONE if spells else MZONE) << 8 | zone << 16)
+            row = add_option(table, who | (SZONE if spells else MZONE) << 8 | zone << 16)
             row[PLACE_COLUMN] = 1 + zone + 7 * spells + 15 * other
 
 
 @rule
-def offer_bits(table, told):
-    """Types or attributes."""
+def list_types_or_attributes(table, data):
+    """Add the monster types or attributes to declare."""
     size = 8 if table.kind == RACE else 4
     for bit in range(8 * size):
-        if told[3 + bit // 8] >> (bit & 7) & 1:
-            row = add(table, 0)
+        if data[3 + bit // 8] >> (bit & 7) & 1:
+            row = add_option(table, 0)
             if table.kind == RACE:
                 row[EFFECT] = FIRST_RACE + bit
             else:
@@ -443,22 +450,22 @@ def offer_bits(table, told):
 
 
 @rule
-def offer_values(table, told, printed):
-    """Positions, texts, numbers and signs."""
+def list_values(table, data, printed):
+    """Add positions, texts, numbers or hand signs."""
     if table.kind == POSITION:
         for bit in range(4):
-            if told[6] >> bit & 1:
-                row = add(table, 1 << bit)
+            if data[6] >> bit & 1:
+                row = add_option(table, 1 << bit)
                 row[POSITION_COLUMN] = POSITION_IDS[1 << bit]
-                name_card(row, word(told, 2), printed)
+                write_card_number(row, word(data, 2), printed)
     elif table.kind == OPTION:
-        for number in range(told[2]):
-            row = add(table, number)
-            row[EFFECT] = text_id(told, 3 + 8 * number)
-            name_card(row, text_code(told, 3 + 8 * number), printed)
+        for number in range(data[2]):
+            row = add_option(table, number)
+            row[EFFECT] = text_id(data, 3 + 8 * number)
+            write_card_number(row, text_code(data, 3 + 8 * number), printed)
     elif table.kind == NUMBER:
-        for number in range(told[2]):
-            add(table, number)[NUMBER_COLUMN] = min(word(told, 3 + 8 * number), MOST_NUMBER)
+        for number in range(data[2]):
+            add_option(table, number)[NUMBER_COLUMN] = min(word(data, 3 + 8 * number), MAX_NUMBER)
     elif table.kind == HAND_SIGN:
         for sign in range(1, 4):
-            add(table, sign)[NUMBER_COLUMN] = sign
+            add_option(table, sign)[NUMBER_COLUMN] = sign

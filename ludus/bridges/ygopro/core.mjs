@@ -13,12 +13,12 @@ const [DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART] = [0, 1, 2, 3, 4, 5];
 const [ENDED, AWAITING] = [0, 1];
 const [WIN, SELECT_CHAIN, CONFIRM_CARDS, MOVE, CHAIN_SOLVING, CHAIN_SOLVED, CHAIN_END] = [5, 16, 31, 50, 72, 73, 74];
 const [POSITION_CHANGE, SET, SUMMONING, SPECIAL_SUMMONING, FLIP_SUMMONING, DRAW] = [53, 54, 60, 62, 64, 90];
-const [AS_TOLD, ALL_OPEN, WHOLE] = [0, 1, 2];
-const LOOK_ONLY = 0xffff;
+const [VISIBLE, SHOW_HIDDEN, ALL_RESULTS] = [0, 1, 2];
+const QUERY_ONLY = 0xffff;
 const PASS = Buffer.from([255, 255, 255, 255]);
 const [DECK, HAND, EXTRA, FACE_DOWN_DEFENSE] = [1, 2, 64, 8];
-const [FIELD, ALL] = [1 << 14, (1 << 15) - 1];
-const CHANGING = 0b0001110_0001110;
+const [LIFE_POINTS, ALL] = [1 << 14, (1 << 15) - 1];
+const VALUE_LOCATIONS = 0b0001110_0001110;
 const [PART_SIZE, SCRATCH_SIZE] = [32768, 65536];
 // Up to this many bytes are copied faster one by one.
 const SHORT = 64;
@@ -107,15 +107,15 @@ function put(bytes, offset = 0) {
 }
 
 // The tables of stale_zones.py, and all queries: u8 count, and for each u8 player, u8 location, u32 flags.
-let changes, heard, withEffects, plain, places;
-function hello(asked) {
-  changes = asked.subarray(0, 256);
-  heard = asked.subarray(256, 512);
-  const words = Array.from({ length: 28 }, (_, place) => asked.readUInt32LE(512 + 4 * place));
-  withEffects = { wanted: words.slice(0, 7), hidden: words.slice(7, 14) };
-  plain = { wanted: words.slice(14, 21), hidden: words.slice(21) };
-  places = Array.from({ length: asked[624] }, (_, k) => 625 + 6 * k);
-  places = places.map((at) => ({ player: asked[at], location: asked[at + 1], what: asked.readUInt32LE(at + 2) }));
+let changes, eventsRead, flagsWithEffects, flagsPlain, queries;
+function hello(request) {
+  changes = request.subarray(0, 256);
+  eventsRead = request.subarray(256, 512);
+  const words = Array.from({ length: 28 }, (_, place) => request.readUInt32LE(512 + 4 * place));
+  flagsWithEffects = { own: words.slice(0, 7), opponent: words.slice(7, 14) };
+  flagsPlain = { own: words.slice(14, 21), opponent: words.slice(21) };
+  queries = Array.from({ length: request[624] }, (_, k) => 625 + 6 * k);
+  queries = queries.map((at) => ({ player: request[at], location: request[at + 1], flags: request.readUInt32LE(at + 2) }));
   core._ocgapiGetVersion(scratch, scratch + 4);
   return Buffer.from(core.HEAPU8.slice(scratch, scratch + 8));
 }
@@ -126,25 +126,25 @@ const duels = new Map();
 let lastDuel = 0;
 
 // Seed (4 u64), flags (u64), life points, opening hand, draws (u32 each); then names and texts of scripts, then cards.
-function open(asked) {
+function open(request) {
   const options = Buffer.alloc(104);
-  asked.copy(options, 0, 0, 52);
-  asked.copy(options, 52, 40, 52);
+  request.copy(options, 0, 0, 52);
+  request.copy(options, 52, 40, 52);
   const status = core._ocgapiCreateDuel(scratch + 200, put(options));
   if (status !== 0) throw new Error(`OCG_CreateDuel returned ${status}`);
   const duel = view().getUint32(scratch + 200, true);
-  for (let at = 52; at < asked.length; ) {
-    const [kind, length] = [asked[at], asked.readUInt32LE(at + 1)];
-    const part = asked.subarray(at + 5, at + 5 + length);
+  for (let at = 52; at < request.length; ) {
+    const [kind, length] = [request[at], request.readUInt32LE(at + 1)];
+    const part = request.subarray(at + 5, at + 5 + length);
     if (kind === 2) loadScript(duel, part);
     else addCards(duel, kind, part);
     at += 5 + length;
   }
   core._ocgapiStartDuel(duel);
-  const byEffects = scriptsLoaded ? CHANGING : 0;
-  const changed = [0, byEffects, byEffects | FIELD, ALL];
-  const asking = scriptsLoaded ? withEffects : plain;
-  duels.set(++lastDuel, { duel, changed, asking, stale: ALL, uncounted: ALL, player: 0, resolving: false, shown: false });
+  const byEffects = scriptsLoaded ? VALUE_LOCATIONS : 0;
+  const changed = [0, byEffects, byEffects | LIFE_POINTS, ALL];
+  const queryFlags = scriptsLoaded ? flagsWithEffects : flagsPlain;
+  duels.set(++lastDuel, { duel, changed, queryFlags, stale: ALL, uncounted: ALL, player: 0, resolving: false, shown: false });
   return number(lastDuel);
 }
 
@@ -153,10 +153,10 @@ function loadScript(duel, part) {
   const text = part.subarray(end);
   const pointer = core._malloc(text.length + 1);
   core.HEAPU8.set(text, pointer);
-  const right = core._ocgapiLoadScript(duel, pointer, text.length, put(part.subarray(0, end)));
+  const loaded = core._ocgapiLoadScript(duel, pointer, text.length, put(part.subarray(0, end)));
   core._free(pointer);
   scriptsLoaded = true;
-  if (!right) throw new Error(`the script ${part.subarray(0, end - 1)} cannot be loaded`);
+  if (!loaded) throw new Error(`the script ${part.subarray(0, end - 1)} cannot be loaded`);
 }
 
 // The main deck from bottom to top, then the extra deck: u32 count and the codes.
@@ -195,24 +195,24 @@ function flush(kind) {
 }
 
 // Request: u8 mode; for each duel u32 number, u16 length and the answer. Reply for each duel: u8 over, u32 length and the messages
-// (those that node.py reads, or all in mode WHOLE), u8 number of locations, and for each u8 player, u8 location, u32 length and the
+// (those that node.py reads, or all in mode ALL_RESULTS), u8 number of locations, and for each u8 player, u8 location, u32 length and the
 // query result.
-function run(asked) {
+function run(request) {
   end = 5;
-  for (let at = 1; at < asked.length; ) {
-    const state = duels.get(u32(asked, at));
-    const length = asked[at + 4] | (asked[at + 5] << 8);
-    const answer = length === LOOK_ONLY ? null : asked.subarray(at + 6, at + 6 + length);
+  for (let at = 1; at < request.length; ) {
+    const state = duels.get(u32(request, at));
+    const length = request[at + 4] | (request[at + 5] << 8);
+    const answer = length === QUERY_ONLY ? null : request.subarray(at + 6, at + 6 + length);
     at += 6 + (answer ? length : 0);
-    proceed(state, answer, asked[0] === WHOLE);
+    processUntilChoice(state, answer, request[0] === ALL_RESULTS);
     const count = end++;
-    out[count] = asked[0] === WHOLE ? lookAtAll(state.duel) : look(state, asked[0] === ALL_OPEN || state.shown);
-    if (end > PART_SIZE && at < asked.length) flush(PART);
+    out[count] = request[0] === ALL_RESULTS ? queryAll(state.duel) : queryStale(state, request[0] === SHOW_HIDDEN || state.shown);
+    if (end > PART_SIZE && at < request.length) flush(PART);
   }
 }
 
 // Sends the answer and processes until there is a choice; empty chain prompts are passed.
-function proceed(state, answer, whole) {
+function processUntilChoice(state, answer, whole) {
   const start = end;
   end += 5;
   out[start] = 0;
@@ -222,7 +222,7 @@ function proceed(state, answer, whole) {
     const status = core._ocgapiDuelProcess(state.duel);
     const pointer = core._ocgapiDuelGetMessage(state.duel, scratch);
     const length = written();
-    const newest = hear(state, pointer, pointer + length, whole);
+    const newest = readMessages(state, pointer, pointer + length, whole);
     if (whole) copy(pointer, length);
     const heap = core.HEAPU8;
     if (status === ENDED || (length > 0 && heap[newest] === WIN)) {
@@ -240,7 +240,7 @@ function proceed(state, answer, whole) {
 }
 
 // Marks the locations that new messages may have changed; returns the offset of the last message.
-function hear(state, at, last, whole) {
+function readMessages(state, at, last, whole) {
   const heap = core.HEAPU8;
   let newest = last;
   while (at < last) {
@@ -274,12 +274,12 @@ function hear(state, at, last, whole) {
     }
     state.stale |= bits;
     state.uncounted |= bits;
-    if (heard[kind] && !whole) copy(at, length + 4);
+    if (eventsRead[kind] && !whole) copy(at, length + 4);
     at = newest + length;
   }
   if (state.resolving) {
-    state.stale |= CHANGING;
-    state.uncounted |= CHANGING;
+    state.stale |= VALUE_LOCATIONS;
+    state.uncounted |= VALUE_LOCATIONS;
   }
   return newest;
 }
@@ -289,22 +289,22 @@ const bit = (player, location) => (location & 127 ? 1 << (7 * player + 31 - Math
 const offersNothing = (heap, at) => heap[at] === SELECT_CHAIN && heap[at + 3] === 0 && u32(heap, at + 12) === 0;
 
 // Queries the locations that may have changed, as far as the player to act may see them; returns their number.
-function look(state, open) {
-  const { duel, asking } = state;
+function queryStale(state, open) {
+  const { duel, queryFlags } = state;
   const counted = open ? 0 : bit(1 - state.player, DECK) | bit(1 - state.player, HAND);
   let due = (state.stale & ~counted) | (state.uncounted & counted);
   let count = 0;
   for (; due; due &= due - 1) {
     const which = due & -due;
     const place = 31 - Math.clz32(which);
-    const [player, location] = which === FIELD ? [0, 0] : [place < 7 ? 0 : 1, 1 << place % 7];
-    const counts = which & counted;
+    const [player, location] = which === LIFE_POINTS ? [0, 0] : [place < 7 ? 0 : 1, 1 << place % 7];
+    const countOnly = which & counted;
     const start = end;
-    query(duel, player, location, (counts ? asking.hidden : asking.wanted)[place % 7]);
-    if (!counts) state.stale &= ~which;
-    if (counts && location === HAND && asking === withEffects && anyPublic(start)) {
+    query(duel, player, location, (countOnly ? queryFlags.opponent : queryFlags.own)[place % 7]);
+    if (!countOnly) state.stale &= ~which;
+    if (countOnly && location === HAND && queryFlags === flagsWithEffects && anyPublic(start)) {
       end = start;
-      query(duel, player, location, asking.wanted[place % 7]);
+      query(duel, player, location, queryFlags.own[place % 7]);
       state.stale &= ~which;
     }
     state.uncounted &= ~which;
@@ -319,17 +319,17 @@ function anyPublic(start) {
   return false;
 }
 
-function lookAtAll(duel) {
-  for (const { player, location, what } of places) query(duel, player, location, what);
-  return places.length;
+function queryAll(duel) {
+  for (const { player, location, flags } of queries) query(duel, player, location, flags);
+  return queries.length;
 }
 
 // Location 0 is the whole field.
-function query(duel, player, location, what) {
+function query(duel, player, location, flags) {
   const heap = core.HEAPU8;
-  heap[info] = what;
-  heap[info + 1] = what >> 8;
-  heap[info + 2] = what >> 16;
+  heap[info] = flags;
+  heap[info + 1] = flags >> 8;
+  heap[info + 2] = flags >> 16;
   heap[info + 4] = player;
   heap[info + 8] = location;
   const pointer = location ? core._ocgapiDuelQueryLocation(duel, scratch, info) : core._ocgapiDuelQueryField(duel, scratch);
@@ -342,16 +342,16 @@ function query(duel, player, location, what) {
 }
 
 function answer(frame) {
-  const asked = frame.subarray(1);
+  const request = frame.subarray(1);
   if (frame[0] === RUN) {
-    run(asked);
+    run(request);
     return flush(DONE);
   }
-  if (frame[0] === HELLO) return send(DONE, hello(asked));
-  if (frame[0] === OPEN) return send(DONE, open(asked));
+  if (frame[0] === HELLO) return send(DONE, hello(request));
+  if (frame[0] === OPEN) return send(DONE, open(request));
   if (frame[0] === CLOSE) {
-    core._ocgapiDestroyDuel(duels.get(asked.readUInt32LE()).duel);
-    duels.delete(asked.readUInt32LE());
+    core._ocgapiDestroyDuel(duels.get(request.readUInt32LE()).duel);
+    duels.delete(request.readUInt32LE());
   }
   send(DONE);
 }

@@ -1,17 +1,20 @@
-"""The interface of a core, however it is run: open a duel, run it to the next question, query its state.
+"""The interface of a core: open a duel, run it to the next question, query its state.
 
-`NativeCore` loads the user's libocgcore into this process, `NodeCore` talks to ocgcore-wasm in Node. Both pass on the
-bytes of the core unchanged, so the code that reads and writes them is shared.
+`NativeCore` loads the user's libocgcore into this process; `NodeCore` runs ocgcore-wasm in a Node process. Both
+pass on the bytes of the core unchanged, so the code that reads and writes them is shared.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ludus.bridges.ygopro.queries import BRIEF, FULL, VALUES
 from ludus.types import Array
+
+if TYPE_CHECKING:
+    from ludus.bridges.ygopro.observations import Observer
 
 MAJOR = 11
 """the supported version of the OCG_* interface"""
@@ -20,7 +23,7 @@ WIN, CHAIN = b"\x05", b"\x10"
 """the first byte of these messages"""
 PASS = struct.pack("<i", -1)
 DECK, HAND, MZONE, SZONE, GRAVE, BANISHED, EXTRA = LOCATIONS = (1, 2, 4, 8, 16, 32, 64)
-WHAT = {HAND: VALUES, MZONE: FULL, SZONE: FULL}
+FLAGS = {HAND: VALUES, MZONE: FULL, SZONE: FULL}
 
 
 class Cards(NamedTuple):
@@ -46,16 +49,16 @@ class Setup(NamedTuple):
         return {code for deck in self.decks for codes in deck for code in codes}
 
 
-class Place(NamedTuple):
-    """A query: player, location (0 for the whole field) and what to return (QUERY_* bits)."""
+class Query(NamedTuple):
+    """A query: player, location (0 for the whole field) and the values to return (QUERY_* bits)."""
 
     player: int
     location: int
-    what: int
+    flags: int
 
 
-PLACES = (Place(0, 0, 0), *(Place(player, where, WHAT.get(where, BRIEF)) for player in (0, 1) for where in LOCATIONS))
-"""all queries; of piles, only the codes and positions of cards"""
+QUERIES = (Query(0, 0, 0), *(Query(player, where, FLAGS.get(where, BRIEF)) for player in (0, 1) for where in LOCATIONS))
+"""queries for the whole position; of piles, only the codes and positions of cards"""
 
 
 class Library(Protocol):
@@ -86,13 +89,13 @@ class CardData(NamedTuple):
     sets: tuple[int, ...] = ()
 
 
-class Told(NamedTuple):
-    """The output of a core between two questions, and the state of the duel then."""
+class Output(NamedTuple):
+    """The messages of a core up to the next question, and the position there."""
 
     over: bool
     messages: bytes
-    places: list[bytes]
-    """the results of the queries in `PLACES`"""
+    query_results: list[bytes]
+    """the results of the queries in `QUERIES`"""
 
 
 class Duel(Protocol):
@@ -101,17 +104,17 @@ class Duel(Protocol):
     number: int
     """the core's identifier of the duel"""
 
-    def run(self, response: bytes = b"") -> Told:
-        """Send a response and process until there is a choice; then run all queries in `PLACES`."""
+    def run(self, response: bytes = b"") -> Output:
+        """Send a response and process until there is a choice; then run all queries in `QUERIES`."""
 
-    def look(self) -> Told:
-        """The current results of all queries in `PLACES`, without messages."""
+    def query_all(self) -> Output:
+        """The current results of all queries in `QUERIES`, without messages."""
 
     def close(self) -> None: ...
 
 
 class Core(Protocol):
-    """A real core."""
+    """A core that plays duels."""
 
     version: tuple[int, int]
     library: Library
@@ -119,8 +122,8 @@ class Core(Protocol):
     """log messages of the core, newest last"""
 
     def open(self, setup: Setup) -> Duel: ...
-    def play(self, tables: Array, which: Array, eyes: Any) -> int:
-        """Send the answers in `tables[which]` to many duels and read their output; `eyes` is an `observations.Eyes`.
+    def play(self, tables: Array, which: Array, observer: Observer) -> int:
+        """Send the answers in `tables[which]` to these duels and read their output into the tables.
 
         Only locations that may have changed are queried. Returns the number of non-simple questions.
         """
@@ -147,5 +150,5 @@ def last_message(messages: bytes) -> bytes:
 
 
 def offers_nothing(message: bytes) -> bool:
-    """Whether this is a chain prompt without options, which the core sends at every window."""
+    """Whether this is a chain prompt without options; the core sends one at every chance to respond."""
     return message[:1] == CHAIN and message[3] == 0 and message[12:16] == b"\0\0\0\0"

@@ -72,7 +72,7 @@ class Files:
                 reason = "the script folder lacks it" if self.has_scripts else "no script folder was given (scripts=…)"
                 raise LudusError(f"{whose}: {self.name(code)} needs its script c{code}.lua, but {reason}")
 
-    def plays(self, code: int) -> bool:
+    def can_play(self, code: int) -> bool:
         """Whether the core can play this card."""
         try:
             self.check([code], "")

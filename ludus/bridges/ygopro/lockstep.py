@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, Protocol
 
 from ludus.bridges.ygopro.core import Cards, Setup
 from ludus.bridges.ygopro.messages import Question
+from ludus.types import JsonObject
 
 UNORDERED = ("act", "chain", "spsummon")
 """options whose order is not compared, since it depends on the core's internal effect numbers"""
-TOLD = ("min", "max", "cancel", "finish", "forced", "count", "sum", "mode", "must", "code", "card", "desc")
+COMPARED_FACTS = ("min", "max", "cancel", "finish", "forced", "count", "sum", "mode", "must", "code", "card", "desc")
 """facts of a question besides its options; compared if both engines give them"""
 FACE_DOWN = 0xA
 
@@ -25,7 +26,7 @@ class Engine(Protocol):
     def question(self) -> Question | None:
         """The current question, with options in the engine's order; None when the duel is over."""
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The position in the format of the golden duels: lp, turn, tp, ph, ds, m, s, h, g, b, x, d, dc, ch."""
 
     def feed(self, results: list[Any]) -> None:
@@ -48,8 +49,8 @@ class Difference(NamedTuple):
 
     what: str
     """player, message, options, facts, a part of the state, or winner"""
-    real: Any
-    other: Any
+    real: object
+    other: object
     question: Question | None
     """the core's question"""
 
@@ -63,16 +64,20 @@ class Comparison(NamedTuple):
     """the first difference; None if they agreed to the end"""
 
 
-class Real(Engine, Protocol):
+class RealEngine(Protocol):
     """The core's side; implemented by `real_duel.RealDuel`."""
 
-    @property
-    def random(self) -> list[Any]: ...
-    @property
-    def went_on(self) -> bool: ...
+    continued_after_win: bool
+    random: list[Any]
+    """random outcomes since the previous question"""
+    winner: int | None
+
+    def question(self) -> Question | None: ...
+    def state(self) -> JsonObject: ...
+    def answer(self, chosen: Sequence[int]) -> None: ...
 
 
-def compare(real: Any, other: Engine, choose: Choose, most: int = 10_000) -> Comparison:
+def compare(real: RealEngine, other: Engine, choose: Choose, most: int = 10_000) -> Comparison:
     """Play both until they differ or the duel ends; the other engine gets the core's random outcomes."""
     other.feed(real.random)
     for decisions in range(most):
@@ -82,26 +87,26 @@ def compare(real: Any, other: Engine, choose: Choose, most: int = 10_000) -> Com
         if question is None:
             return Comparison(decisions, None)
         chosen = choose(question)
-        beside = other.question()
-        assert beside is not None
-        matching = translate(question, beside, chosen)
+        other_question = other.question()
+        assert other_question is not None
+        matching = translate(question, other_question, chosen)
         real.answer(chosen)
         other.feed(real.random)
         other.answer(matching)
     return Comparison(most, None)
 
 
-def difference(real: Any, other: Engine) -> Difference | None:
+def difference(real: RealEngine, other: Engine) -> Difference | None:
     """The first difference between the current states of two engines."""
     mine, theirs = real.question(), other.question()
     if mine is None or theirs is None:
-        pairs: dict[str, tuple[Any, Any]] = {
+        pairs: dict[str, tuple[object, object]] = {
             "over": (mine is None, theirs is None),
             "winner": (real.winner, other.winner),
         }
     else:
-        told = [key for key in TOLD if key in mine.facts and key in theirs.facts]
-        facts = [[(key, question.facts[key]) for key in told] for question in (mine, theirs)]
+        shared = [key for key in COMPARED_FACTS if key in mine.facts and key in theirs.facts]
+        facts = [[(key, question.facts[key]) for key in shared] for question in (mine, theirs)]
         pairs = {
             "player": (mine.player, theirs.player), "message": (mine.message, theirs.message),
             "options": (_comparable(mine), _comparable(theirs)), "facts": (facts[0], facts[1]),
@@ -109,7 +114,7 @@ def difference(real: Any, other: Engine) -> Difference | None:
     for what, (ours, their) in pairs.items():
         if ours != their:
             return Difference(what, ours, their, mine)
-    if mine is None and real.went_on:
+    if mine is None and real.continued_after_win:
         return None
     here, there = real.state(), other.state()
     for part in here:
@@ -126,44 +131,44 @@ def translate(question: Question, other: Question, chosen: Sequence[int]) -> lis
     return [free[repr(question.options[index])].pop(0) for index in chosen]
 
 
-def _comparable(question: Question) -> list[Any]:
+def _comparable(question: Question) -> list[object]:
     """The options in order; those without a defined order come first, sorted."""
 
-    def is_unordered(option: Any) -> bool:
+    def is_unordered(option: object) -> bool:
         return isinstance(option, list) and option[0] in UNORDERED
 
     unordered = sorted((option for option in question.options if is_unordered(option)), key=repr)
     return unordered + [option for option in question.options if not is_unordered(option)]
 
 
-def _visible(part: str, value: Any) -> Any:
+def _visible(part: str, value: Any) -> object:
     """The compared part of a state: hands in any order, and face-down monsters without their values."""
     if part == "h":
         return [sorted(hand) for hand in value]
     if part == "m":
-        return [[_face(monster) for monster in side] for side in value]
+        return [[_without_hidden_values(monster) for monster in side] for side in value]
     return value
 
 
-def _face(monster: list[Any] | None) -> list[Any] | None:
+def _without_hidden_values(monster: list[Any] | None) -> list[Any] | None:
     return [*monster[:2], 0, 0, *monster[4:]] if monster and monster[1] & FACE_DOWN else monster
 
 
 class Recording:
     """A recorded duel as an engine: it replays the recorded questions, whatever the answers."""
 
-    def __init__(self, duel: dict[str, Any]) -> None:
+    def __init__(self, duel: JsonObject) -> None:
         self._decisions, self._end, self._at = duel["dec"], duel["end"], 0
         self.winner: int | None = None
 
     def question(self) -> Question | None:
         if self._at == len(self._decisions):
             return None
-        asked = self._decisions[self._at]
-        return Question(asked["p"], asked["m"], asked["o"], asked)
+        decision = self._decisions[self._at]
+        return Question(decision["p"], decision["m"], decision["o"], decision)
 
-    def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = (self._end if self._at == len(self._decisions) else self._decisions[self._at])["s"]
+    def state(self) -> JsonObject:
+        state: JsonObject = (self._end if self._at == len(self._decisions) else self._decisions[self._at])["s"]
         return state
 
     def feed(self, results: list[Any]) -> None:
@@ -176,14 +181,14 @@ class Recording:
 
     def choose(self, question: Question) -> Sequence[int]:
         """The recorded choice, translated to the options of this question."""
-        asked = self._decisions[self._at]
-        chosen = asked["c"] if isinstance(asked["c"], list) else [asked["c"]]
-        beside = self.question()
-        assert beside is not None
-        return translate(beside, question, chosen)
+        decision = self._decisions[self._at]
+        chosen = decision["c"] if isinstance(decision["c"], list) else [decision["c"]]
+        recorded = self.question()
+        assert recorded is not None
+        return translate(recorded, question, chosen)
 
 
-def setup_of(duel: dict[str, Any]) -> Setup:
+def setup_of(duel: JsonObject) -> Setup:
     """The setup of a recorded duel; its decks are already in order, and only hands are shuffled."""
     first, second = (Cards(tuple(deck["main"]), tuple(deck["extra"])) for deck in duel["decks"])
     return Setup((first, second), (duel["seed"], 0, 0, 0), duel["flags"], duel["lp"], duel["hand"], duel["draw"])

@@ -11,13 +11,13 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 MZONE, SZONE, OVERLAY = 4, 8, 128
 RETRY, WIN = 1, 5
 NEW_TURN, NEW_PHASE, DAMAGE_STEP_START, DAMAGE_STEP_END = 40, 41, 113, 114
 CONFIRM_CARDS, SHUFFLE_HAND, RANDOM_SELECTED, TOSS_COIN, TOSS_DICE = 31, 33, 81, 130, 131
-KNOWN = frozenset((
+MESSAGE_TYPES = frozenset((
     *range(1, 9), *range(10, 17), *range(18, 27), *range(30, 43), 50, *range(53, 57), *range(60, 66), *range(70, 77),
     80, 81, 83, *range(90, 98), 100, 101, 102, *range(110, 115), *range(120, 124), *range(130, 134), *range(140, 144),
     *range(160, 166), 170, 180, 190,
@@ -44,7 +44,7 @@ class Question(NamedTuple):
     player: int
     message: str
     options: list[Any]
-    facts: dict[str, Any]
+    facts: JsonObject
     """other data of the question, such as minimum and maximum, with the names of the golden duels"""
 
 
@@ -96,7 +96,7 @@ def read_phase(message: bytes) -> int:
     return int.from_bytes(message[1:3], "little")
 
 
-def read_random(message: bytes) -> list[Any] | None:
+def read_random(message: bytes) -> list[object] | None:
     """A random outcome in the format of the golden duels: a shuffled hand, coins, dice, cards picked at random."""
     reader = Reader(message)
     if message[0] == SHUFFLE_HAND:
@@ -121,7 +121,7 @@ def _card(code: int, controller: int, location: int, sequence: int) -> list[int]
     return [controller, location, sequence, code]
 
 
-def _effect(kind: str, code: int, controller: int, location: int, sequence: int, description: int) -> list[Any]:
+def _effect(kind: str, code: int, controller: int, location: int, sequence: int, description: int) -> list[object]:
     return [kind, controller, location, sequence, code, text(description)]
 
 

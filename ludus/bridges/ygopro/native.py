@@ -19,26 +19,25 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any
 
 import numpy as np
 
 from ludus.bridges.ygopro.compiled_driver import CALLED, SCRATCH, Scratch, drive
-from ludus.bridges.ygopro.compiled_driver import PASS as PASSING
+from ludus.bridges.ygopro.compiled_driver import PASS as PASS_INDEX
 from ludus.bridges.ygopro.core import (
     DECK,
     EXTRA,
     MAJOR,
     PASS,
-    PLACES,
+    QUERIES,
     WIN,
     Library,
+    Output,
     Setup,
-    Told,
     last_message,
     offers_nothing,
 )
-from ludus.bridges.ygopro.observations import Eyes
+from ludus.bridges.ygopro.observations import Observer
 from ludus.types import Array, LudusError
 
 ENDED, AWAITING = 0, 1
@@ -84,7 +83,7 @@ class OCGQueryInfo(Structure):
     _fields_ = [("flags", c_uint32), ("con", c_uint8), ("loc", c_uint32), ("seq", c_uint32), ("overlay_seq", c_uint32)]
 
 
-FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+FUNCTIONS: dict[str, tuple[type | None, list[type]]] = {
     "OCG_GetVersion": (None, [POINTER(c_int), POINTER(c_int)]),
     "OCG_CreateDuel": (c_int, [POINTER(c_void_p), POINTER(OCGDuelOptions)]),
     "OCG_DestroyDuel": (None, [c_void_p]),
@@ -98,7 +97,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "OCG_DuelQueryField": (c_void_p, [c_void_p, POINTER(c_uint32)]),
 }
 """result and argument types in version 11 (earlier versions passed structures by value)"""
-QUERIES = [None if place.location == 0 else OCGQueryInfo(place.what, place.player, place.location) for place in PLACES]
+QUERY_STRUCTS = [
+    None if query.location == 0 else OCGQueryInfo(query.flags, query.player, query.location) for query in QUERIES
+]
 
 
 class NativeCore:
@@ -108,16 +109,16 @@ class NativeCore:
         self.library, self.log = library, list[str]()
         self.functions = load(pathlib.Path(path))
         self.version = _version(self.functions, path)
-        self._kept: dict[int, OCGCardData] = {}
+        self._card_data: dict[int, OCGCardData] = {}
         self.called = np.array(
             [ctypes.cast(getattr(self.functions, name), c_void_p).value for name in CALLED], np.int64
         )
         words = np.zeros(SCRATCH, np.int64)
-        words[PASSING] = -1
+        words[PASS_INDEX] = -1
         self.scratch = Scratch(words.ctypes.data, words)
         self.has_effects = False
         """whether any script was loaded"""
-        self._callbacks = (CardReader(self._give_card), ScriptReader(self._give_script), LogHandler(self._hear))
+        self._callbacks = (CardReader(self._read_card), ScriptReader(self._load_script), LogHandler(self._log_message))
 
     def open(self, setup: Setup) -> NativeDuel:
         """Open a new duel; the core requests cards and scripts through callbacks."""
@@ -131,17 +132,17 @@ class NativeCore:
         status = self.functions.OCG_CreateDuel(byref(duel), byref(options))
         if status != 0 or not duel.value:
             raise LudusError(f"the core cannot open a duel: OCG_CreateDuel returned {status}")
-        self._fill(duel, setup)
+        self._add_cards(duel, setup)
         return NativeDuel(self, duel)
 
-    def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
+    def play(self, tables: Array, which: Array, observer: Observer) -> int:
         """Send the answers of these duels and read their output; returns the number of non-simple questions."""
-        return drive(tables, which, self.called, eyes.all_seeing, self.has_effects, self.scratch, eyes.printed)
+        return drive(tables, which, self.called, observer.show_hidden, self.has_effects, self.scratch, observer.printed)
 
     def close(self) -> None:
-        """Nothing to release; the library stays loaded."""
+        """Do nothing; the library stays loaded."""
 
-    def _fill(self, duel: c_void_p, setup: Setup) -> None:
+    def _add_cards(self, duel: c_void_p, setup: Setup) -> None:
         for name, text in self.library.first_scripts():
             self.has_effects = True
             if not self.functions.OCG_LoadScript(duel, text, len(text), name.encode()):
@@ -155,23 +156,23 @@ class NativeCore:
                     self.functions.OCG_DuelNewCard(duel, byref(card))
         self.functions.OCG_StartDuel(duel)
 
-    def _give_card(self, _: Any, code: int, data: Any) -> None:
-        """Callback for card data. The core copies it, but the array of sets must stay alive until then."""
-        if code not in self._kept:
+    def _read_card(self, _payload: int | None, code: int, data: ctypes._Pointer[OCGCardData]) -> None:
+        """Callback for card data. The core copies the data later, so the array of sets is kept alive."""
+        if code not in self._card_data:
             card = self.library.card(code)
             if card is None:
                 return
             sets = (c_uint16 * (len(card.sets) + 1))(*card.sets, 0)
             pointer = ctypes.cast(sets, POINTER(c_uint16))
-            self._kept[code] = OCGCardData(card.code, card.alias, pointer, *card[2:11])
-        data[0] = self._kept[code]
+            self._card_data[code] = OCGCardData(card.code, card.alias, pointer, *card[2:11])
+        data[0] = self._card_data[code]
 
-    def _give_script(self, _: Any, duel: int, name: bytes) -> int:
+    def _load_script(self, _payload: int | None, duel: int, name: bytes) -> int:
         text = self.library.script(name.decode())
         self.has_effects = self.has_effects or bool(text)
         return int(self.functions.OCG_LoadScript(duel, text, len(text), name)) if text else 0
 
-    def _hear(self, _: Any, text: bytes, kind: int) -> None:
+    def _log_message(self, _payload: int | None, text: bytes, kind: int) -> None:
         self.log = [*self.log[1 - LOG_LENGTH :], text.decode(errors="replace")]
 
 
@@ -184,42 +185,42 @@ class NativeDuel:
         self._core = core
         """keeps the callbacks alive as long as the duel"""
 
-    def run(self, response: bytes = b"") -> Told:
-        over, told = self._proceed(response)
-        return Told(over, told, self._look())
+    def run(self, response: bytes = b"") -> Output:
+        over, messages = self._run_to_choice(response)
+        return Output(over, messages, self._query_all())
 
-    def look(self) -> Told:
-        return Told(False, b"", self._look())
+    def query_all(self) -> Output:
+        return Output(False, b"", self._query_all())
 
-    def _proceed(self, response: bytes) -> tuple[bool, bytes]:
-        """Process until there is a choice; returns whether the duel is over, and all messages."""
-        functions, duel, heard = self._functions, self._duel, list[bytes]()
+    def _run_to_choice(self, response: bytes) -> tuple[bool, bytes]:
+        """Run until a player has a choice; returns whether the duel is over, and all messages."""
+        functions, duel, messages = self._functions, self._duel, list[bytes]()
         if response:
             functions.OCG_DuelSetResponse(duel, response, len(response))
         while True:
             status = functions.OCG_DuelProcess(duel)
-            heard.append(self._copy(functions.OCG_DuelGetMessage))
-            newest = last_message(heard[-1])
+            messages.append(self._copy(functions.OCG_DuelGetMessage))
+            newest = last_message(messages[-1])
             if status == ENDED or newest[:1] == WIN:
-                return True, b"".join(heard)
+                return True, b"".join(messages)
             if status == AWAITING:
                 if not offers_nothing(newest):
-                    return False, b"".join(heard)
+                    return False, b"".join(messages)
                 functions.OCG_DuelSetResponse(duel, PASS, len(PASS))
 
     def close(self) -> None:
         self._functions.OCG_DestroyDuel(self._duel)
 
-    def _look(self) -> list[bytes]:
+    def _query_all(self) -> list[bytes]:
         location, field = self._functions.OCG_DuelQueryLocation, self._functions.OCG_DuelQueryField
-        return [self._copy(location, byref(query)) if query else self._copy(field) for query in QUERIES]
+        return [self._copy(location, byref(query)) if query else self._copy(field) for query in QUERY_STRUCTS]
 
-    def _copy(self, give: Callable[..., Any], *arguments: Any) -> bytes:
-        start = give(self._duel, byref(self._length), *arguments)
+    def _copy(self, function: Callable[..., int | None], *arguments: object) -> bytes:
+        start = function(self._duel, byref(self._length), *arguments)
         return ctypes.string_at(start, self._length.value) if start else b""
 
 
-def load(path: pathlib.Path) -> Any:
+def load(path: pathlib.Path) -> ctypes.CDLL:
     """Load the functions of the library; raises LudusError if it is not a usable core."""
     if not path.is_file():
         raise LudusError(f"there is no core at {path}; set core=… to your libocgcore.so (.dll, .dylib)")
@@ -237,7 +238,7 @@ def load(path: pathlib.Path) -> Any:
     return functions
 
 
-def _version(functions: Any, path: str | pathlib.Path) -> tuple[int, int]:
+def _version(functions: ctypes.CDLL, path: str | pathlib.Path) -> tuple[int, int]:
     major, minor = c_int(), c_int()
     functions.OCG_GetVersion(byref(major), byref(minor))
     if major.value != MAJOR:

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ludus.bridges.ygopro import stale_zones
-from ludus.bridges.ygopro.core import MAJOR, PLACES, CardData, Library, Setup, Told
-from ludus.bridges.ygopro.duel_record import MOST_ANSWER
-from ludus.bridges.ygopro.observations import Eyes
+from ludus.bridges.ygopro.core import MAJOR, QUERIES, CardData, Library, Output, Setup
+from ludus.bridges.ygopro.duel_record import MAX_ANSWER
+from ludus.bridges.ygopro.observations import Observer
 from ludus.bridges.ygopro.steps import write_answers
 from ludus.types import Array, LudusError
 
@@ -26,15 +26,15 @@ FOLDER = "LUDUS_OCGCORE_WASM"
 DRIVER = pathlib.Path(__file__).with_name("core.mjs")
 HELLO, OPEN, RUN, CLOSE = range(4)
 DONE, FAILED, WANT_CARD, WANT_SCRIPT, LOG, PART = range(6)
-AS_TOLD, ALL_OPEN, WHOLE = range(3)
-"""modes of RUN: only what the player may see, also hidden cards, or all queries"""
-LOOK_ONLY = 0xFFFF
-"""length that marks a request without an answer"""
+VISIBLE, SHOW_HIDDEN, ALL_RESULTS = range(3)
+"""modes of RUN: query only what the player may see, also hidden cards, or everything in `QUERIES`"""
+QUERY_ONLY = 0xFFFF
+"""length that marks a request to query without sending an answer"""
 FIRST_SCRIPTS = 2
 """type of the parts of OPEN with scripts; 0 and 1 are the decks of the players"""
 NUMBERS = struct.Struct("<IIIIIQiiIII")
 LOG_LENGTH = 50
-ALL_PLACES = bytes([len(PLACES)]) + b"".join(struct.pack("<BBI", *place) for place in PLACES)
+ALL_QUERIES = bytes([len(QUERIES)]) + b"".join(struct.pack("<BBI", *query) for query in QUERIES)
 HEAD, ANSWER = struct.Struct("<IB"), struct.Struct("<IH")
 """header of a frame, and header of each answer in it"""
 PIPE_SIZE = 1 << 18
@@ -51,7 +51,7 @@ class NodeCore:
         self.process = subprocess.Popen(command, PIPE_SIZE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._frame = np.zeros(0, np.uint8)
         """buffer for the answers of all duels"""
-        major, minor = struct.unpack("<ii", self.ask(HELLO, stale_zones.as_bytes(), ALL_PLACES))
+        major, minor = struct.unpack("<ii", self.request(HELLO, stale_zones.as_bytes(), ALL_QUERIES))
         self.version = (major, minor)
         if major != MAJOR:
             self.close()
@@ -65,30 +65,30 @@ class NodeCore:
             parts.append(_part(FIRST_SCRIPTS, name.encode() + b"\0" + text))
         for player, (main, extra) in enumerate(setup.decks):
             parts.append(_part(player, _codes(main) + _codes(extra)))
-        return NodeDuel(self, int.from_bytes(self.ask(OPEN, *parts), "little"))
+        return NodeDuel(self, int.from_bytes(self.request(OPEN, *parts), "little"))
 
-    def ask(self, kind: int, *parts: bytes) -> bytes:
+    def request(self, kind: int, *parts: bytes) -> bytes:
         """Send a frame and return the complete reply."""
         self._send(bytes([kind]), *parts)
-        return b"".join(self._answered())
+        return b"".join(self._reply_parts())
 
-    def play(self, tables: Array, which: Array, eyes: Eyes) -> int:
+    def play(self, tables: Array, which: Array, observer: Observer) -> int:
         """Send the answers of these duels and read their output; returns the number of non-simple questions."""
-        most = HEAD.size + 1 + len(which) * (ANSWER.size + MOST_ANSWER)
+        most = HEAD.size + 1 + len(which) * (ANSWER.size + MAX_ANSWER)
         if len(self._frame) < most:
             self._frame = np.zeros(most, np.uint8)
         end = write_answers(tables, which, self._frame, HEAD.size + 1)
         HEAD.pack_into(self._frame.data, 0, end - 4, RUN)
-        self._frame[HEAD.size] = ALL_OPEN if eyes.all_seeing else AS_TOLD
+        self._frame[HEAD.size] = SHOW_HIDDEN if observer.show_hidden else VISIBLE
         self._write(self._frame.data[:end])
-        done = intricate = 0
-        for told in self._answered():
-            count, more = eyes.absorb(tables, which, done, told)
-            done, intricate = done + count, intricate + more
-        return intricate
+        done = complex_questions = 0
+        for output in self._reply_parts():
+            count, more = observer.read_outputs(tables, which, done, output)
+            done, complex_questions = done + count, complex_questions + more
+        return complex_questions
 
-    def _answered(self) -> Iterator[bytes]:
-        """Yield the parts of the reply; requests of the core for cards and scripts are served meanwhile."""
+    def _reply_parts(self) -> Iterator[bytes]:
+        """Yield the parts of the reply, and answer the core's requests for cards and scripts."""
         kind = PART
         while kind != DONE:
             kind, answer = self._receive()
@@ -144,24 +144,24 @@ class NodeDuel:
     def __init__(self, core: NodeCore, number: int) -> None:
         self._core, self.number = core, number
 
-    def run(self, response: bytes = b"") -> Told:
-        return self._told(ANSWER.pack(self.number, len(response)) + response)
+    def run(self, response: bytes = b"") -> Output:
+        return self._run(ANSWER.pack(self.number, len(response)) + response)
 
-    def look(self) -> Told:
-        return self._told(ANSWER.pack(self.number, LOOK_ONLY))
+    def query_all(self) -> Output:
+        return self._run(ANSWER.pack(self.number, QUERY_ONLY))
 
     def close(self) -> None:
-        self._core.ask(CLOSE, struct.pack("<I", self.number))
+        self._core.request(CLOSE, struct.pack("<I", self.number))
 
-    def _told(self, asked: bytes) -> Told:
-        answer = self._core.ask(RUN, bytes([WHOLE]), asked)
-        end = 5 + int.from_bytes(answer[1:5], "little")
-        told, places, at = answer[5:end], list[bytes](), end + 1
-        for _ in PLACES:
-            end = at + 6 + int.from_bytes(answer[at + 2 : at + 6], "little")
-            places.append(answer[at + 6 : end])
+    def _run(self, answer: bytes) -> Output:
+        reply = self._core.request(RUN, bytes([ALL_RESULTS]), answer)
+        end = 5 + int.from_bytes(reply[1:5], "little")
+        messages, query_results, at = reply[5:end], list[bytes](), end + 1
+        for _ in QUERIES:
+            end = at + 6 + int.from_bytes(reply[at + 2 : at + 6], "little")
+            query_results.append(reply[at + 6 : end])
             at = end
-        return Told(answer[0] == 1, told, places)
+        return Output(reply[0] == 1, messages, query_results)
 
 
 def find_package(folder: str | os.PathLike[str] | None = None) -> pathlib.Path:

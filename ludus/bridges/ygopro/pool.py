@@ -3,51 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.bridges.foreign import ForeignPool, Sheet, check_rows, open_each
 from ludus.bridges.ygopro import features
-from ludus.bridges.ygopro import settings as setting
+from ludus.bridges.ygopro import settings as duel_settings
 from ludus.bridges.ygopro.answers import response
-from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, Choice
+from ludus.bridges.ygopro.choices import FINISH, MAX_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Core, Setup
-from ludus.bridges.ygopro.duel_record import MOST_ANSWER, MOST_BYTES, NOBODY_YET, new_tables
+from ludus.bridges.ygopro.duel_record import MAX_ANSWER, MAX_QUESTION_BYTES, NO_PLAYER, new_tables
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.messages import Question, read_question
-from ludus.bridges.ygopro.observations import OBSERVATION, Eyes
-from ludus.bridges.ygopro.real_duel import AUTOMATIC, Standing, complete
-from ludus.bridges.ygopro.replays import Keeper
+from ludus.bridges.ygopro.observations import OBSERVATION, Observer
+from ludus.bridges.ygopro.real_duel import AUTOMATIC, Position, complete
+from ludus.bridges.ygopro.replays import ReplayWriter
 from ludus.bridges.ygopro.settings import NAME, RANDOM, Decks, Settings
-from ludus.bridges.ygopro.steps import are_legal, direct, take
+from ludus.bridges.ygopro.steps import apply_actions, are_legal, write_seats_and_masks
 from ludus.bridges.ygopro.text import describe
 from ludus.games import load, split_name
 from ludus.types import Array, Discrete, LudusError, Spec
 
-OURS = "duel"
-ALLOWED = np.tri(MOST_OPTIONS + 1, MOST_OPTIONS, -1, bool)
-"""[number of options] the mask"""
+NATIVE_GAME = "duel"
+MASKS = np.tri(MAX_OPTIONS + 1, MAX_OPTIONS, -1, bool)
+"""[options, A] the mask for each number of options"""
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> RealPool:
     """A pool of duels in the core; `name` is the part after `duel@ygopro`: empty, or settings in brackets."""
     given = split_name(f"duel{name}")[1]
-    settings = setting.read(given)
+    settings = duel_settings.read(given)
     check_rows(rows)
-    core, library = setting.open_core(settings)
+    core, library = duel_settings.open_core(settings)
     try:
-        decks = tuple(setting.find_decks(deck, library) for deck in (settings.deck1, settings.deck2))
-        keeper = Keeper(settings.keep) if settings.keep else None
+        decks = tuple(duel_settings.find_decks(deck, library) for deck in (settings.deck1, settings.deck2))
+        replay_writer = ReplayWriter(settings.keep) if settings.keep else None
     except LudusError:
         core.close()
         raise
-    spec = Spec(seats=2, actions=Discrete(MOST_OPTIONS), horizon=settings.steps, zero_sum=True)
+    spec = Spec(seats=2, actions=Discrete(MAX_OPTIONS), horizon=settings.steps, zero_sum=True)
     inside = ", ".join(f"{key}={value}" for key, value in given.items())
     whole = f"{NAME}({inside})" if inside else NAME
 
     def start(sheet: Sheet) -> RealGames:
-        return RealGames(core, library, decks, settings, keeper, sheet)
+        return RealGames(core, library, decks, settings, replay_writer, sheet)
 
     return RealPool(whole, spec, Options(), OBSERVATION, rows, seed, start)
 
@@ -59,21 +60,22 @@ class RealPool(ForeignPool):
 
     @property
     def fingerprint(self) -> str:
-        return load(OURS).fingerprint
+        return load(NATIVE_GAME).fingerprint
 
-    def check(self, actions: Any) -> Array:
-        """As in every pool, with a fast compiled check for the usual case."""
+    def check(self, actions: ArrayLike) -> Array:
+        """The checked actions; int64 arrays of the right shape take a fast compiled path."""
         sheet = self._sheet
-        is_plain = isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == self._lines.shape
-        if is_plain and are_legal(actions, sheet.idle, sheet.mask):
-            return np.asarray(actions)
+        if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == self._lines.shape:
+            checked = np.asarray(actions)
+            if are_legal(checked, sheet.idle, sheet.mask):
+                return checked
         return super().check(actions)
 
 
 class Options:
-    """Actions have no names of their own: they are positions on the page that `describe` shows."""
+    """Names of actions: their numbers on the page of options that `describe` shows."""
 
-    def name(self, action: Any) -> str:
+    def name(self, action: Array | int) -> str:
         return str(int(action))
 
 
@@ -104,15 +106,15 @@ class RealGames:
         library: Files,
         decks: Sequence[Decks],
         settings: Settings,
-        keeper: Keeper | None,
+        replay_writer: ReplayWriter | None,
         sheet: Sheet,
     ) -> None:
         self._core, self._library, self._decks, self._settings, self._sheet = core, library, decks, settings, sheet
-        self._eyes, self._tables = Eyes(library, bool(settings.oppo_info)), new_tables(len(sheet.status))
-        self._keeper = keeper
+        self._observer, self._tables = Observer(library, bool(settings.oppo_info)), new_tables(len(sheet.status))
+        self._replay_writer = replay_writer
         self._rows: list[Row | None] = [None] * len(sheet.status)
         self._choices: dict[int, Choice] = {}
-        """by row, the unfinished decision of a question with more than one pick or page"""
+        """by row, the unfinished choice of a non-simple question, which needs several picks or pages"""
         self._random = [np.random.default_rng(0) for _ in self._rows]
         self._all = np.arange(len(self._rows))
         self._waiting, self._ended = (np.zeros(len(self._rows), bool) for _ in range(2))
@@ -122,11 +124,11 @@ class RealGames:
     def open(self, chosen: Array, seeds: list[int] | None) -> None:
         open_each(self._open_row, chosen, seeds)
         self._run(np.flatnonzero(chosen))
-        self._show()
+        self._write_step()
 
     def advance(self, actions: Array) -> None:
         sheet, waiting = self._sheet, self._waiting
-        more = take(self._tables, sheet.idle, actions, sheet.observation["actions_"], waiting)
+        more = apply_actions(self._tables, sheet.idle, actions, sheet.observation["actions_"], waiting)
         if sheet.idle.any():
             for number in np.flatnonzero(sheet.idle).tolist():
                 self._open_row(number, None)
@@ -134,15 +136,15 @@ class RealGames:
             waiting[number] = not self._pick(number, int(actions[number]))
             more += waiting[number]
         self._run(np.flatnonzero(~waiting) if more else self._all)
-        if self._show():
+        if self._write_step():
             self._finish()
 
     def text(self, number: int) -> str:
         """The position as text, with the options."""
         row, table = self._row(number), self._tables[number]
-        standing = Standing(int(table["turn"]), int(table["phase"]), row.duel.look().places)
+        position = Position(int(table["turn"]), int(table["phase"]), row.duel.query_all().query_results)
         choice = self._choices.get(number) or (Choice(self._question(number)) if table["kind"] else None)
-        return describe(standing, self._library, int(table["player"]), row.seats, choice)
+        return describe(position, self._library, int(table["player"]), row.seats, choice)
 
     def render(self, number: int) -> NoReturn:
         raise LudusError(f"{NAME} has no pictures; ludus play shows the duel as text")
@@ -177,7 +179,7 @@ class RealGames:
         choice = self._choices[number].take(action)
         answered = self._decide(number, choice)
         if answered:
-            self._tables["shown_count"][number], self._tables["viewer"][number] = 0, NOBODY_YET
+            self._tables["shown_count"][number], self._tables["viewer"][number] = 0, NO_PLAYER
         return answered
 
     def _decide(self, number: int, choice: Choice) -> bool:
@@ -187,56 +189,58 @@ class RealGames:
             self._choices[number] = choice
             return False
         self._choices.pop(number, None)
-        self._give(number, response(choice.question, chosen))
+        self._set_answer(number, response(choice.question, chosen))
         return True
 
-    def _give(self, number: int, answer: bytes) -> None:
-        if len(answer) > MOST_ANSWER:
-            raise LudusError(f"an answer of {len(answer)} bytes is too long; the maximum is {MOST_ANSWER}")
+    def _set_answer(self, number: int, answer: bytes) -> None:
+        if len(answer) > MAX_ANSWER:
+            raise LudusError(f"an answer of {len(answer)} bytes is too long; the maximum is {MAX_ANSWER}")
         self._tables["answer"][number, : len(answer)] = np.frombuffer(answer, np.uint8)
         self._tables["answer_size"][number] = len(answer)
 
     def _run(self, which: Array) -> None:
         """Send the answers of these rows and process until every duel has a choice or has ended."""
         while len(which):
-            if self._keeper:
-                self._remember(which)
-            if not self._core.play(self._tables, which, self._eyes):
+            if self._replay_writer:
+                self._record_answers(which)
+            if not self._core.play(self._tables, which, self._observer):
                 return
-            intricate = which[self._tables["is_simple"][which] == 0]
-            which = np.array([number for number in intricate.tolist() if self._ask(number)], np.int64)
+            complex_questions = which[self._tables["is_simple"][which] == 0]
+            which = np.array(
+                [number for number in complex_questions.tolist() if self._start_question(number)], np.int64
+            )
 
-    def _remember(self, which: Array) -> None:
+    def _record_answers(self, which: Array) -> None:
         """Store the answers for a replay."""
         for number in which.tolist():
             answer = self._tables["answer"][number, : self._tables["answer_size"][number]].tobytes()
             self._row(number).answers += [answer] if answer else []
 
-    def _ask(self, number: int) -> bool:
-        """Start a non-simple question; returns whether it is already answered because there is no choice."""
+    def _start_question(self, number: int) -> bool:
+        """Start a non-simple question; returns whether it was answered at once because there is no choice."""
         question = self._question(number)
         if question.message in AUTOMATIC:
-            self._give(number, response(question, ()))
+            self._set_answer(number, response(question, ()))
             return True
         return self._decide(number, Choice(question))
 
     def _question(self, number: int) -> Question:
         table = self._tables[number]
         length = int(table["question_length"])
-        if length > MOST_BYTES:
-            raise LudusError(f"the core sent a question of {length} bytes; the maximum is {MOST_BYTES}")
+        if length > MAX_QUESTION_BYTES:
+            raise LudusError(f"the core sent a question of {length} bytes; the maximum is {MAX_QUESTION_BYTES}")
         question = read_question(table["question"][:length].tobytes()) if table["kind"] else None
         if question is None:
             raise LudusError("the core sent a question that version 11 does not have; it may be a newer version")
         return complete(question, self._library, self._row(number).setup.codes)
 
-    def _show(self) -> int:
+    def _write_step(self) -> int:
         """Write the step; returns the number of ended duels."""
         sheet, tables = self._sheet, self._tables
-        self._eyes.write(tables, sheet.observation)
-        count = direct(tables, self._settings.steps, sheet.mask, sheet.seat, self._ended)
+        self._observer.write(tables, sheet.observation)
+        count = write_seats_and_masks(tables, self._settings.steps, sheet.mask, sheet.seat, self._ended)
         for number, choice in self._choices.items():
-            sheet.mask[number] = ALLOWED[self._write_page(number, choice)]
+            sheet.mask[number] = MASKS[self._write_page(number, choice)]
         return count
 
     def _write_page(self, number: int, choice: Choice) -> int:
@@ -259,8 +263,8 @@ class RealGames:
         for number in np.flatnonzero(self._ended).tolist():
             row, over = self._row(number), bool(self._tables["over"][number])
             if over:
-                if self._keeper:
-                    self._keeper.keep(row.setup, row.answers)
+                if self._replay_writer:
+                    self._replay_writer.write(row.setup, row.answers)
                 self._reward(number, row)
             self._sheet.finish(number, terminated=over)
 
@@ -269,20 +273,20 @@ class RealGames:
         winner = int(table["winner"])
         if winner > 1:
             return
-        worth = _quick(winner, int(table["turn"])) if self._settings.greedy else 1.0
-        self._sheet.reward[number, row.seats[winner]] = worth
-        self._sheet.reward[number, row.seats[1 - winner]] = -worth
+        reward = _win_reward(winner, int(table["turn"])) if self._settings.greedy else 1.0
+        self._sheet.reward[number, row.seats[winner]] = reward
+        self._sheet.reward[number, row.seats[1 - winner]] = -reward
 
 
 def _shuffled(decks: Decks, random: np.random.Generator) -> Cards:
-    deck = decks.one(random)
+    deck = decks.draw(random)
     return Cards(tuple(int(code) for code in random.permutation(deck.main)), deck.extra)
 
 
-def _quick(winner: int, turn: int) -> float:
+def _win_reward(winner: int, turn: int) -> float:
     """The reward of a win: doubled for each earlier own turn; the second player has had one turn less."""
-    early = turn if winner == 0 else turn + 2
-    for limit, worth in ((1, 16.0), (3, 8.0), (5, 4.0), (7, 2.0)):
-        if early <= limit:
-            return worth
-    return 0.5 + 1 / (early - 7)
+    adjusted_turn = turn if winner == 0 else turn + 2
+    for limit, reward in ((1, 16.0), (3, 8.0), (5, 4.0), (7, 2.0)):
+        if adjusted_turn <= limit:
+            return reward
+    return 0.5 + 1 / (adjusted_turn - 7)

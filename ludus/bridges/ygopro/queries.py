@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,30 +73,30 @@ class Field(NamedTuple):
 
 
 @functools.lru_cache(4096)
-def read_cards(told: bytes) -> tuple[Seen | None, ...]:
+def read_cards(data: bytes) -> tuple[Seen | None, ...]:
     """The cards of one location; None for an empty zone. Cached, since most locations rarely change."""
-    cards, at, end = list[Seen | None](), 4, len(told)
+    cards, at, end = list[Seen | None](), 4, len(data)
     while at < end:
         start = at
-        while (size := told[at] | told[at + 1] << 8) and told[at + 5] != LAST:
+        while (size := data[at] | data[at + 1] << 8) and data[at + 5] != LAST:
             at += 2 + size
         at += 2 + size
-        cards.append(_seen(told[start:at]) if size else None)
+        cards.append(_read_card(data[start:at]) if size else None)
     return tuple(cards)
 
 
-def read_pile(told: bytes) -> tuple[Array, Array]:
+def read_pile(data: bytes) -> tuple[Array, Array]:
     """Codes and positions of cards from a BRIEF query of a location."""
-    cards = np.frombuffer(told, BRIEF_CARD, offset=4)
+    cards = np.frombuffer(data, BRIEF_CARD, offset=4)
     return cards["code"], cards["position"]
 
 
 @functools.lru_cache(16384)
-def _seen(told: bytes) -> Seen:
+def _read_card(data: bytes) -> Seen:
     facts, at = dict[int, bytes](), 0
-    while at < len(told):
-        size, flag = HEAD.unpack_from(told, at)
-        facts[flag] = told[at + 6 : at + 2 + size]
+    while at < len(data):
+        size, flag = HEAD.unpack_from(data, at)
+        facts[flag] = data[at + 6 : at + 2 + size]
         at += 2 + size
 
     def word(flag: int) -> int:
@@ -111,30 +111,30 @@ def _seen(told: bytes) -> Seen:
     )  # fmt: skip
 
 
-def _equipped(told: bytes) -> tuple[int, int, int] | None:
-    if len(told) < 10 or not any(told):
+def _equipped(data: bytes) -> tuple[int, int, int] | None:
+    if len(data) < 10 or not any(data):
         return None
-    controller, location, sequence = struct.unpack_from("<BBI", told)
+    controller, location, sequence = struct.unpack_from("<BBI", data)
     return controller, location, sequence
 
 
-def _words(told: bytes) -> tuple[int, ...]:
+def _words(data: bytes) -> tuple[int, ...]:
     """A count, followed by that many numbers."""
-    return struct.unpack_from(f"<{int.from_bytes(told[:4], 'little')}I", told, 4) if told else ()
+    return struct.unpack_from(f"<{int.from_bytes(data[:4], 'little')}I", data, 4) if data else ()
 
 
 @functools.lru_cache(256)
-def read_field(told: bytes) -> Field:
+def read_field(data: bytes) -> Field:
     """The result of a field query."""
     at, points = 4, list[int]()
     for _ in range(2):
-        points.append(struct.unpack_from("<i", told, at)[0])
+        points.append(struct.unpack_from("<i", data, at)[0])
         at += 4
         for _ in range(15):
-            at += 6 if told[at] else 1
+            at += 6 if data[at] else 1
         at += 24
-    (count,) = struct.unpack_from("<I", told, at)
-    rows: list[tuple[Any, ...]] = list(struct.iter_unpack("<IBBIIBBIQ", told[at + 4 :]))
+    (count,) = struct.unpack_from("<I", data, at)
+    rows: list[tuple[int, ...]] = list(struct.iter_unpack("<IBBIIBBIQ", data[at + 4 :]))
     assert len(rows) == count
     chain = tuple(ChainLink(row[5], row[6], row[7], row[0], row[8]) for row in rows)
     return Field((points[0], points[1]), chain)

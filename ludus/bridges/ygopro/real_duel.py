@@ -1,4 +1,4 @@
-"""A duel in the core as questions and answers, with the position at each question."""
+"""One duel in a core as Python objects: its questions, the answers to them, and the position at each question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ludus.bridges.ygopro.core import (
     GRAVE,
     HAND,
     MZONE,
-    PLACES,
+    QUERIES,
     SZONE,
     Core,
     Library,
@@ -25,31 +25,31 @@ from ludus.bridges.ygopro.core import (
 )
 from ludus.bridges.ygopro.declarable_cards import declarable
 from ludus.bridges.ygopro.messages import Question
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 AUTOMATIC = ("sort_card", "sort_chain")
-"""questions about an order without effect; the order is left unchanged"""
+"""questions about an order that has no effect on the game; they are answered automatically, with the order unchanged"""
 XYZ, LINK = 0x800000, 0x4000000
-Position = dict[tuple[int, int], tuple[queries.Seen | None, ...]]
+CardsByLocation = dict[tuple[int, int], tuple[queries.Seen | None, ...]]
 """the cards of each player and location"""
 
 
-class Standing(NamedTuple):
-    """The position of a duel, as bytes from the core."""
+class Position(NamedTuple):
+    """The position of a duel, as query results of the core."""
 
     turn: int
     phase: int
-    places: list[bytes]
-    """the results of the queries in `PLACES`"""
+    query_results: list[bytes]
+    """the results of the queries in `QUERIES`"""
 
     def field(self) -> queries.Field:
         """Life points and chain."""
-        return queries.read_field(self.places[0])
+        return queries.read_field(self.query_results[0])
 
-    def cards(self) -> Position:
+    def cards(self) -> CardsByLocation:
         """All cards, by player and location."""
-        told = zip(PLACES[1:], self.places[1:], strict=True)
-        return {(place.player, place.location): queries.read_cards(seen) for place, seen in told}
+        pairs = zip(QUERIES[1:], self.query_results[1:], strict=True)
+        return {(query.player, query.location): queries.read_cards(result) for query, result in pairs}
 
 
 class RealDuel:
@@ -58,7 +58,7 @@ class RealDuel:
     def __init__(self, core: Core, setup: Setup) -> None:
         self.turn = self.turn_player = self.phase = self.damage_step = 0
         self.winner: int | None = None
-        self.went_on = False
+        self.continued_after_win = False
         """whether the core continued after announcing the winner, so that the position is later than the end"""
         self.reason = 0
         self.random: list[Any] = []
@@ -66,11 +66,11 @@ class RealDuel:
         self.shown: list[tuple[int, list[int]]] = []
         """pairs of a player and a card shown to them since the previous question"""
         self._question: Question | None = None
-        self.places: list[bytes] = []
-        """the results of the queries in `PLACES`"""
+        self.query_results: list[bytes] = []
+        """the results of the queries in `QUERIES`"""
         self.answers: list[bytes] = []
         """all responses to the core, in bytes"""
-        self._library, self._near = core.library, setup.codes
+        self._library, self._deck_codes = core.library, setup.codes
         self._duel = core.open(setup)
         self._run(b"")
 
@@ -82,23 +82,23 @@ class RealDuel:
         """Choose options of the question by index, and continue to the next question."""
         if self._question is None:
             raise LudusError("the duel is over; there is nothing to answer")
-        self.give(response(self._question, chosen))
+        self.send(response(self._question, chosen))
 
-    def give(self, answer: bytes) -> None:
+    def send(self, answer: bytes) -> None:
         """Send a response in bytes, as stored in a replay."""
         self._run(answer)
 
-    def standing(self) -> Standing:
+    def position(self) -> Position:
         """The position at the current question."""
-        return Standing(self.turn, self.phase, self.places)
+        return Position(self.turn, self.phase, self.query_results)
 
     def field(self) -> queries.Field:
         """Life points and chain."""
-        return self.standing().field()
+        return self.position().field()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The position in the format of the golden duels."""
-        return digest(self)
+        return golden_state(self)
 
     def close(self) -> None:
         self._duel.close()
@@ -108,24 +108,24 @@ class RealDuel:
         while True:
             if answer:
                 self.answers.append(answer)
-            told = self._duel.run(answer)
-            self.places, asked = told.places, None
-            for message in split_messages(told.messages):
-                self._note(message)
-                asked = messages.read_question(message) or asked
-            if told.over or self.winner is not None:
+            output = self._duel.run(answer)
+            self.query_results, question = output.query_results, None
+            for message in split_messages(output.messages):
+                self._read_event(message)
+                question = messages.read_question(message) or question
+            if output.over or self.winner is not None:
                 self._question = None
                 return
-            if asked is None:
+            if question is None:
                 raise LudusError("the core sent a question that version 11 does not have; it may be a newer version")
-            if asked.message not in AUTOMATIC:
-                self._question = complete(asked, self._library, self._near)
+            if question.message not in AUTOMATIC:
+                self._question = complete(question, self._library, self._deck_codes)
                 return
-            answer = response(asked, ())
+            answer = response(question, ())
 
-    def _note(self, message: bytes) -> None:
+    def _read_event(self, message: bytes) -> None:
         kind = message[0]
-        self.went_on = self.winner is not None
+        self.continued_after_win = self.winner is not None
         if kind == messages.NEW_TURN:
             self.turn, self.turn_player = self.turn + 1, message[1]
         elif kind == messages.NEW_PHASE:
@@ -140,17 +140,17 @@ class RealDuel:
             self.random.append(result)
 
 
-def complete(question: Question, library: Library, near: Collection[int]) -> Question:
-    """Add the options to a question about declaring a card: matching cards, preferably of this duel."""
+def complete(question: Question, library: Library, preferred: Collection[int]) -> Question:
+    """Add the options to a question about declaring a card: the matching cards, of `preferred` if any matches."""
     if question.message != "announce_card":
         return question
-    return question._replace(options=declarable(library.all_cards(), question.facts["condition"], near))
+    return question._replace(options=declarable(library.all_cards(), question.facts["condition"], preferred))
 
 
-def digest(duel: RealDuel) -> dict[str, Any]:
+def golden_state(duel: RealDuel) -> JsonObject:
     """The position in the format of the golden duels."""
-    standing = duel.standing()
-    field, cards = standing.field(), standing.cards()
+    position = duel.position()
+    field, cards = position.field(), position.cards()
 
     def codes(where: int) -> list[list[int]]:
         return [[card.code for card in cards[player, where] if card] for player in (0, 1)]
@@ -167,7 +167,7 @@ def digest(duel: RealDuel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _monster(card: queries.Seen | None) -> list[Any] | None:
+def _monster(card: queries.Seen | None) -> list[object] | None:
     if card is None:
         return None
     level, defense = (0, 0) if card.types & LINK else (card.level, card.defense)
@@ -185,7 +185,7 @@ def _monster(card: queries.Seen | None) -> list[Any] | None:
     ]
 
 
-def _spell(card: queries.Seen | None) -> list[Any] | None:
+def _spell(card: queries.Seen | None) -> list[object] | None:
     if card is None:
         return None
     equipped = list(card.equipped_to) if card.equipped_to else 0

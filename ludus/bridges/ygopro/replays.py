@@ -1,6 +1,6 @@
 """Save duels of the core as .yrp replays, and replay them in a core from seed, decks and answers.
 
-Empty chain windows are passed by the bridge and have no answer in these files.
+The bridge passes chain prompts without options, so they have no answer in these files.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def play_again(core: Core, replay: Yrp) -> RealDuel:
     duel = RealDuel(core, setup_of(replay))
     while duel.question() is not None and len(duel.answers) < len(replay.responses):
         # duel.answers includes the bridge's automatic answers, so they are not sent twice.
-        duel.give(replay.responses[len(duel.answers)])
+        duel.send(replay.responses[len(duel.answers)])
     if tuple(duel.answers) != replay.responses[: len(duel.answers)] or len(duel.answers) < len(replay.responses):
-        told = f"it ends after {len(duel.answers)} of {len(replay.responses)} answers"
+        reason = f"it ends after {len(duel.answers)} of {len(replay.responses)} answers"
         duel.close()
-        raise LudusError(f"this core plays the replay differently: {told}; it is from another core or other cards")
+        raise LudusError(f"this core plays the replay differently: {reason}; it is from another core or other cards")
     return duel
 
 
-class Keeper:
+class ReplayWriter:
     """Writes replays of duels into a folder, numbered after those already there."""
 
     def __init__(self, folder: str) -> None:
@@ -55,12 +55,12 @@ class Keeper:
             self._home.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LudusError(
-                f"keep={folder} is not allowed: {error.strerror or error}; give a folder for replays"
+                f"keep={folder} is not allowed: {error.strerror or error}; send a folder for replays"
             ) from None
         numbers = (path.stem[5:] for path in self._home.glob("duel-*.yrp"))
         self._last = max((int(number) for number in numbers if number.isdigit()), default=0)
 
-    def keep(self, setup: Setup, answers: list[bytes]) -> pathlib.Path:
+    def write(self, setup: Setup, answers: list[bytes]) -> pathlib.Path:
         """Write one duel with the next number."""
         self._last += 1
         path = self._home / f"duel-{self._last:06d}.yrp"

@@ -18,15 +18,15 @@ from ludus.types import LudusError
 
 NAME = "duel@ygopro"
 WASM = "wasm"
-ELSEWHERE = {"core": "LUDUS_OCGCORE", "cards": "LUDUS_CARDS_CDB", "scripts": "LUDUS_CARD_SCRIPTS"}
+VARIABLES = {"core": "LUDUS_OCGCORE", "cards": "LUDUS_CARDS_CDB", "scripts": "LUDUS_CARD_SCRIPTS"}
 """environment variables for settings that are the same for all duels on a machine"""
-WHAT = {
+DESCRIPTIONS = {
     "core": "your libocgcore (version 11), or wasm for npm's ocgcore-wasm",
     "cards": "your cards.cdb, or a folder of .cdb files",
     "scripts": "your script folder, with utility.lua and c….lua",
 }
 DECKS = pathlib.Path(__file__).parents[2] / "games" / "duel" / "decks"
-FEWEST, MOST, MOST_EXTRA, COPIES = 40, 60, 15, 3
+MIN_MAIN, MAX_MAIN, MAX_EXTRA, COPIES = 40, 60, 15, 3
 RANDOM, ANY = "random", "any"
 
 
@@ -41,7 +41,7 @@ class Settings:
     scripts: str = ""
     """folder of card scripts; Normal Monsters need none"""
     deck1: str = "yugi"
-    """deck of seat 0: a bundled deck, a .ydk file, a folder of them, `any` bundled deck, or a `random` one"""
+    """deck of seat 0: a bundled deck, a .ydk file, a folder of them, `any` bundled deck, or a `random` draw"""
     deck2: str = "kaiba"
     """deck of seat 1"""
     starts: str = RANDOM
@@ -62,7 +62,7 @@ class Settings:
 def read(given: Mapping[str, str]) -> Settings:
     """Settings from the name; missing ones come from the environment."""
     fields = {field.name: field for field in dataclasses.fields(Settings)}
-    values: dict[str, str | int] = {name: os.environ[key] for name, key in ELSEWHERE.items() if os.environ.get(key)}
+    values: dict[str, str | int] = {name: os.environ[key] for name, key in VARIABLES.items() if os.environ.get(key)}
     for key, text in given.items():
         if key not in fields:
             raise LudusError(f'{NAME} has no parameter "{key}"; it has {", ".join(fields)}')
@@ -74,10 +74,10 @@ def read(given: Mapping[str, str]) -> Settings:
 
 
 def open_core(settings: Settings) -> tuple[Core, Files]:
-    """Open the core and the cards; raises LudusError if one is missing."""
+    """Open the core and the cards; raises LudusError if draw is missing."""
     for name in ("core", "cards"):
         if not getattr(settings, name):
-            raise LudusError(f"{NAME} needs {WHAT[name]}: write {NAME}({name}=…), or set {ELSEWHERE[name]}")
+            raise LudusError(f"{NAME} needs {DESCRIPTIONS[name]}: write {NAME}({name}=…), or set {VARIABLES[name]}")
     library = Files(settings.cards, settings.scripts or None)
     if settings.core == WASM:
         from ludus.bridges.ygopro.node import NodeCore
@@ -89,12 +89,12 @@ def open_core(settings: Settings) -> tuple[Core, Files]:
 
 
 class Decks(NamedTuple):
-    """The decks of one seat: a list to choose from, or a pool of cards for random decks."""
+    """The decks of draw seat: a list to choose from, or a pool of cards for random decks."""
 
     listed: tuple[Cards, ...]
     pool: tuple[int, ...] = ()
 
-    def one(self, random: np.random.Generator) -> Cards:
+    def draw(self, random: np.random.Generator) -> Cards:
         """A deck for a duel, not shuffled."""
         if self.pool:
             deck = random_deck(random, pool=self.pool)
@@ -106,7 +106,7 @@ def find_decks(name: str, library: Files) -> Decks:
     """The checked decks for a name."""
     path = pathlib.Path(name)
     if name == RANDOM:
-        return Decks((), tuple(filter(library.plays, cards_of_stage(STAGES[-1]))))
+        return Decks((), tuple(filter(library.can_play, cards_of_stage(STAGES[-1]))))
     if name == ANY:
         files = sorted(DECKS.glob("*.ydk"))
     elif path.is_dir():
@@ -116,7 +116,7 @@ def find_decks(name: str, library: Files) -> Decks:
     if not files:
         known = ", ".join(sorted(file.stem for file in DECKS.glob("*.ydk")))
         raise LudusError(
-            f'there is no deck "{name}"; name a .ydk file, a folder of them, any, random, or one of {known}'
+            f'there is no deck "{name}"; name a .ydk file, a folder of them, any, random, or draw of {known}'
         )
     return Decks(tuple(read_deck(file, library) for file in files))
 
@@ -140,10 +140,10 @@ def read_deck(path: pathlib.Path, library: Files) -> Cards:
 
 
 def _check(path: pathlib.Path, main: list[int], extra: list[int]) -> None:
-    if not FEWEST <= len(main) <= MOST:
-        raise LudusError(f"{path} has {len(main)} cards in its main deck; it needs {FEWEST} to {MOST}")
-    if len(extra) > MOST_EXTRA:
-        raise LudusError(f"{path} has {len(extra)} cards in its extra deck; the maximum is {MOST_EXTRA}")
+    if not MIN_MAIN <= len(main) <= MAX_MAIN:
+        raise LudusError(f"{path} has {len(main)} cards in its main deck; it needs {MIN_MAIN} to {MAX_MAIN}")
+    if len(extra) > MAX_EXTRA:
+        raise LudusError(f"{path} has {len(extra)} cards in its extra deck; the maximum is {MAX_EXTRA}")
     for code in {*main, *extra}:
         if (main + extra).count(code) > COPIES:
             raise LudusError(f"{path} has {(main + extra).count(code)} copies of card {code}; the maximum is {COPIES}")

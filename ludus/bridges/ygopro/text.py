@@ -8,7 +8,7 @@ from ludus.bridges.ygopro.choices import FINISH, TURN_PAGE, Choice
 from ludus.bridges.ygopro.core import BANISHED, DECK, EXTRA, GRAVE, HAND, MZONE, SZONE
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.queries import Seen
-from ludus.bridges.ygopro.real_duel import Standing
+from ludus.bridges.ygopro.real_duel import Position
 
 PHASES = {
     1: "Draw Phase",
@@ -30,7 +30,7 @@ POSITIONS = {
     4: "defense position",
     8: "face-down defense position",
 }
-PLACES = {
+LOCATION_NAMES = {
     DECK: "deck",
     HAND: "hand",
     MZONE: "monster zone",
@@ -39,7 +39,7 @@ PLACES = {
     BANISHED: "banished",
     EXTRA: "extra deck",
 }
-PILES = {
+PILE_NAMES = {
     DECK: "in the deck",
     HAND: "in hand",
     GRAVE: "in the graveyard",
@@ -49,7 +49,7 @@ PILES = {
 FACE_DOWN = 10
 
 
-def describe(duel: Standing, library: Files, player: int, seats: tuple[int, int], choice: Choice | None) -> str:
+def describe(duel: Position, library: Files, player: int, seats: tuple[int, int], choice: Choice | None) -> str:
     """The position as a player sees it, and the options on the page."""
     lines = [f"turn {duel.turn}, {PHASES.get(duel.phase, 'before the first turn')}"]
     for who in (1 - player, player):
@@ -68,31 +68,31 @@ def option_name(library: Files, choice: Choice, index: int) -> str:
     if message == "option":
         return f"text {option[1]} of {library.name(option[0])}" if option[0] else f"text {option[1]}"
     if message in ("place", "disfield"):
-        return f"{PLACES[option[1]]} {option[2] + 1}"
+        return f"{LOCATION_NAMES[option[1]]} {option[2] + 1}"
     if message == "position":
         return POSITIONS[option]
     if message == "announce_card":
         return library.name(option)
     if not isinstance(option, list):
         return str(option)
-    return _of_cards(library, option)
+    return _card_option_name(library, option)
 
 
-def _of_cards(library: Files, option: list[Any]) -> str:
+def _card_option_name(library: Files, option: list[Any]) -> str:
     if not isinstance(option[0], str):
-        return f"{library.name(option[3])} ({PLACES[option[1] & 0x7F]} {option[2] + 1})"
+        return f"{library.name(option[3])} ({LOCATION_NAMES[option[1] & 0x7F]} {option[2] + 1})"
     command = COMMANDS[option[0]]
     return f"{command} {library.name(option[4])}" if len(option) > 4 else command
 
 
-def _side(duel: Standing, library: Files, player: int, name: str, mine: bool) -> list[str]:
+def _side(duel: Position, library: Files, player: int, name: str, mine: bool) -> list[str]:
     cards = duel.cards()
 
     def listed(where: int) -> str:
         return ", ".join(_card(library, card, mine) for card in cards[player, where] if card) or "nothing"
 
-    count = {where: len([card for card in cards[player, where] if card]) for where in PLACES}
-    counts = ", ".join(f"{count[where]} {label}" for where, label in PILES.items())
+    count = {where: len([card for card in cards[player, where] if card]) for where in LOCATION_NAMES}
+    counts = ", ".join(f"{count[where]} {label}" for where, label in PILE_NAMES.items())
     lines = [f"{name}: {duel.field().points[player]} LP; {counts}"]
     lines += [f"  hand: {listed(HAND)}"] if mine else []
     return [*lines, f"  monsters: {listed(MZONE)}", f"  spells and traps: {listed(SZONE)}"]

@@ -23,10 +23,10 @@ COMPRESSED, TAG, SINGLE, UNIFORM = 0x1, 0x2, 0x8, 0x10
 OTHER_IDS = {0x32707279: "yrp2", 0x58707279: "yrpX"}
 MASTER_RULE_5 = 5 << 16
 HEADER, NAMES, PARAMETERS = struct.Struct("<6I8s"), struct.Struct("<40s40s"), struct.Struct("<3iI")
-MOST_BYTES = 0x80000
+MAX_BYTES = 0x80000
 """maximum size that the client reads, compressed or not"""
-MOST_CARDS, MOST_ANSWER, MOST_NAME = 250, 255, 19
-MOST_MEMORY = 2**26
+MAX_CARDS, MAX_ANSWER, MAX_NAME = 250, 255, 19
+MAX_MEMORY = 2**26
 
 
 class Yrp(NamedTuple):
@@ -62,7 +62,7 @@ def read_yrp(path: str | pathlib.Path) -> Yrp:
     """The replay in a file."""
     try:
         with pathlib.Path(path).open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise LudusError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return from_bytes(data, str(path))
@@ -86,8 +86,8 @@ def to_bytes(replay: Yrp) -> bytes:
 
 def from_bytes(data: bytes, name: str = "replay") -> Yrp:
     """The replay in the bytes of a file; `name` is used in error messages."""
-    if len(data) > MOST_BYTES:
-        raise LudusError(f"{name} has more than {MOST_BYTES // 2**10} KiB, the maximum of a .yrp file")
+    if len(data) > MAX_BYTES:
+        raise LudusError(f"{name} has more than {MAX_BYTES // 2**10} KiB, the maximum of a .yrp file")
     reader = _Reader(data, name)
     head = reader.header()
     names = reader.names()
@@ -105,14 +105,14 @@ def _packed(codes: tuple[int, ...]) -> bytes:
 
 def _packed_name(name: str) -> bytes:
     units = name.encode("utf-16-le", "surrogatepass")
-    if "\0" in name or len(units) > 2 * MOST_NAME or any(0xD800 <= ord(letter) < 0xE000 for letter in name):
-        raise LudusError(f"{name!r} is not a valid name in a replay; use at most {MOST_NAME} letters")
+    if "\0" in name or len(units) > 2 * MAX_NAME or any(0xD800 <= ord(letter) < 0xE000 for letter in name):
+        raise LudusError(f"{name!r} is not a valid name in a replay; use at most {MAX_NAME} letters")
     return units.ljust(40, b"\0")
 
 
 def _packed_response(response: bytes) -> bytes:
-    if not 1 <= len(response) <= MOST_ANSWER:
-        raise LudusError(f"an answer of a replay has 1 to {MOST_ANSWER} bytes, not {len(response)}")
+    if not 1 <= len(response) <= MAX_ANSWER:
+        raise LudusError(f"an answer of a replay has 1 to {MAX_ANSWER} bytes, not {len(response)}")
     return bytes([len(response)]) + response
 
 
@@ -145,11 +145,11 @@ class _Reader:
         return tuple(numbers)
 
     def unpacked(self, data: bytes, packing: bytes, size: int) -> bytes:
-        if size > MOST_BYTES:
-            raise self.broken(f"its header gives {size} decompressed bytes, more than {MOST_BYTES}")
+        if size > MAX_BYTES:
+            raise self.broken(f"its header gives {size} decompressed bytes, more than {MAX_BYTES}")
         try:
             # With a size in its header, an LZMA stream needs no end marker.
-            unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MOST_MEMORY)
+            unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=MAX_MEMORY)
             found = unpacker.decompress(packing[:5] + struct.pack("<Q", size) + data, max_length=size)
         except (lzma.LZMAError, EOFError, MemoryError) as error:
             raise self.broken(f"it cannot be decompressed: {error}") from None
@@ -173,8 +173,8 @@ class _Reader:
 
     def codes(self, what: str) -> tuple[int, ...]:
         (count,) = struct.unpack("<I", self.take(4, what))
-        if count > MOST_CARDS:
-            raise self.broken(f"{what} has {count} cards, more than {MOST_CARDS}")
+        if count > MAX_CARDS:
+            raise self.broken(f"{what} has {count} cards, more than {MAX_CARDS}")
         return struct.unpack(f"<{count}I", self.take(4 * count, what))
 
     def responses(self) -> tuple[bytes, ...]:
@@ -189,4 +189,4 @@ class _Reader:
 
 
 def _name(units: bytes) -> str:
-    return units[: 2 * MOST_NAME].decode("utf-16-le", "replace").partition("\0")[0]
+    return units[: 2 * MAX_NAME].decode("utf-16-le", "replace").partition("\0")[0]

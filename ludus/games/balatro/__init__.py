@@ -34,7 +34,7 @@ RARELY_SEEN = ("hand", "owned", "counters", "consumables", "shelf", "pack", "pri
                "vouchers", "packs", "cards", "jokers", "game_state")  # fmt: skip
 """fields with parts that random play rarely fills: an edition, a legendary joker, a full shelf"""
 VARIANTS = ("balatro(scale=0.001, endless=yes)",)
-"""what is measured besides the plain game: runs that are long"""
+"""games that are measured besides the default one: long runs"""
 MEASURES = {
     "ante 1 cleared": lambda states: states["furthest_ante"] > 1,
     "ante": lambda states: states["furthest_ante"],

@@ -6,8 +6,9 @@ The text shows only what the player may see: not the order of the pile, not the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
+
+import numpy as np
 
 from ludus.games.balatro import prices, shop
 from ludus.games.balatro.pieces import (
@@ -19,12 +20,13 @@ from ludus.games.balatro.state import BOSS, CASHING_OUT, JOKER, PLAYING_CARD, PL
 from ludus.games.balatro.tables import blinds, cards, consumables, hands, jokers, packs, tags, vouchers
 from ludus.dsl import OVER, PLAYING
 from ludus.dsl.rows import as_plain, compiling
+from ludus.types import Array
 
 SUIT_SIGNS, STICKERS = "♣♦♥♠", ("eternal", "perishable", "rental")
 HIDDEN = "??"
 
 
-def text(state: Any) -> str:
+def text(state: np.void) -> str:
     lines = (_headline(state), _jokers(state), _consumables(state), _tags(state), *_PHASES[int(state["phase"])](state))
     return "\n".join(line for line in lines if line)
 
@@ -39,7 +41,7 @@ def amount(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def _headline(state: Any) -> str:
+def _headline(state: np.void) -> str:
     inside = state["phase"] in (PLAYING_HAND, CASHING_OUT)
     blind = int(coming(state))
     required = float(state["required"]) if inside else asked(state, blind)
@@ -54,11 +56,11 @@ def _headline(state: Any) -> str:
     return "; ".join(parts)
 
 
-def _blind_row(state: Any, blind: int) -> int:
+def _blind_row(state: np.void, blind: int) -> int:
     return int(state["boss"]) if blind == BOSS else blind
 
 
-def _blind_name(state: Any, blind: int) -> str:
+def _blind_name(state: np.void, blind: int) -> str:
     row = _blind_row(state, blind)
     words = "no effect any more" if state["disabled"] and state["phase"] == PLAYING_HAND else EFFECT_WORDS[row]
     return blinds.NAMES[row] + (f" ({words})" if words else "")
@@ -70,39 +72,39 @@ def _listed(title: str, things: Iterable[str]) -> str:
     return f"{title}: {numbered}" if numbered else ""
 
 
-def _first(state: Any, field: str, count: str) -> Iterator[Any]:
+def _first(state: np.void, field: str, count: str) -> Array:
     """The used elements of an array field, as records that the rules in `prices` can read, compiled or not."""
-    things = state[field][: int(state[count])]
-    return iter(things if compiling() or things.dtype.names is None else as_plain(things))
+    things: Array = state[field][: int(state[count])]
+    return things if compiling() or things.dtype.names is None else as_plain(things)
 
 
 def _noted(name: str, notes: Iterable[str]) -> str:
     """`name (note, note)`"""
-    told = ", ".join(note for note in notes if note)
-    return f"{name} ({told})" if told else name
+    text = ", ".join(note for note in notes if note)
+    return f"{name} ({text})" if text else name
 
 
-def _jokers(state: Any) -> str:
+def _jokers(state: np.void) -> str:
     title = f"jokers {state['joker_count']} of {state['joker_slots']}"
     owned = (HIDDEN if joker["face_down"] else _sold(state, joker) for joker in _first(state, "jokers", "joker_count"))
     return _listed(title, owned)
 
 
-def _consumables(state: Any) -> str:
+def _consumables(state: np.void) -> str:
     title = f"consumables {state['consumable_count']} of {state['consumable_slots']}"
     return _listed(title, (_sold(state, card) for card in _first(state, "consumables", "consumable_count")))
 
 
-def _sold(state: Any, item: Any) -> str:
+def _sold(state: np.void, item: np.void) -> str:
     return f"{_item(state, item)} ${prices.sell_value(state, item)}"
 
 
-def _tags(state: Any) -> str:
+def _tags(state: np.void) -> str:
     names = [tags.NAMES[tag] for tag in _first(state, "tags", "tag_count")]
     return f"tags: {', '.join(names)}" if names else ""
 
 
-def _item(state: Any, item: Any) -> str:
+def _item(state: np.void, item: np.void) -> str:
     if item["kind"] == PLAYING_CARD:
         return _card(item, bool(item["debuffed"]))
     stickers = (word for bit, word in enumerate(STICKERS) if int(item["stickers"]) >> bit & 1)
@@ -112,7 +114,7 @@ def _item(state: Any, item: Any) -> str:
     return _noted(consumables.NAMES[item["number"]], notes)
 
 
-def _gathered(state: Any, joker: Any) -> str:
+def _gathered(state: np.void, joker: np.void) -> str:
     """The value of a joker, or its target."""
     number = int(joker["number"])
     kind = int(GATHERS[number])
@@ -131,7 +133,7 @@ def _front(rank: int, suit: int) -> str:
     return RANK_WORDS[rank] + SUIT_SIGNS[suit]
 
 
-def _card(card: Any, debuffed: bool, chips: int = 0) -> str:
+def _card(card: np.void, debuffed: bool, chips: int = 0) -> str:
     seal = cards.SEALS[card["seal"]].lower()
     notes = (
         ENHANCEMENT_WORDS[card["enhancement"]].lower(), EDITION_WORDS[card["edition"]].lower(),
@@ -142,18 +144,18 @@ def _card(card: Any, debuffed: bool, chips: int = 0) -> str:
     return _noted(_front(int(card["rank"]), int(card["suit"])), notes)
 
 
-def _in_hand(card: Any) -> str:
+def _in_hand(card: np.void) -> str:
     flags = int(card["flags"])
     shown = HIDDEN if flags & cards.FACE_DOWN else _card(card, bool(flags & cards.DEBUFFED), int(card["chips"]))
     return shown + ("*" if flags & cards.SELECTED else "")
 
 
-def _hand(state: Any) -> str:
+def _hand(state: np.void) -> str:
     """The hand; selected cards have a star."""
     return _listed("hand", (_in_hand(state["cards"][number]) for number in _first(state, "hand", "hand_count")))
 
 
-def _last_hand(state: Any) -> str:
+def _last_hand(state: np.void) -> str:
     tally = state["tally"]
     if not state["hands_played"]:
         return ""
@@ -161,34 +163,34 @@ def _last_hand(state: Any) -> str:
     return f"last hand: {hands.NAMES[state['last_hand']]}, level {tally['level']}, {chips} x {mult} = {score}"
 
 
-def _levels(state: Any) -> str:
+def _levels(state: np.void) -> str:
     raised = [f"{name} {level}" for name, level in zip(hands.NAMES, state["levels"], strict=True) if level > 1]
     return f"levels: {', '.join(raised)}" if raised else ""
 
 
-def _describe_blinds(state: Any) -> list[str]:
-    told = []
+def _describe_blinds(state: np.void) -> list[str]:
+    lines = []
     for blind in range(int(state["blind"]), BOSS + 1):
         skip = f", or skip it for the {_tag(state, blind)}" if blind != BOSS else ""
-        told.append(f"{_blind_name(state, blind)} asks for {amount(asked(state, blind))}{skip}")
-    return ["; ".join(told), _levels(state)]
+        lines.append(f"{_blind_name(state, blind)} asks for {amount(asked(state, blind))}{skip}")
+    return ["; ".join(lines), _levels(state)]
 
 
-def _tag(state: Any, blind: int) -> str:
+def _tag(state: np.void, blind: int) -> str:
     tag = int(state["offered_tags"][blind])
     about = hands.NAMES[state["orbital_hands"][blind]] if tags.EFFECT[tag] == tags.ORBITAL else ""
     return _noted(tags.NAMES[tag], [about])
 
 
-def _describe_hand(state: Any) -> list[str]:
+def _describe_hand(state: np.void) -> list[str]:
     return [_last_hand(state), _levels(state), _hand(state)]
 
 
-def _describe_pay(state: Any) -> list[str]:
+def _describe_pay(state: np.void) -> list[str]:
     return [_last_hand(state), f"pay: ${state['pay']}"]
 
 
-def _describe_shop(state: Any) -> list[str]:
+def _describe_shop(state: np.void) -> list[str]:
     shelf = (f"{_item(state, item)} ${prices.price(state, item)}" for item in _first(state, "shelf", "shelf_count"))
     price = prices.voucher_price(state)
     offered = (f"{vouchers.NAMES[voucher]} ${price}" for voucher in _first(state, "vouchers", "offered_vouchers"))
@@ -199,17 +201,17 @@ def _describe_shop(state: Any) -> list[str]:
     ]  # fmt: skip
 
 
-def _booster(state: Any, place: int) -> str:
+def _booster(state: np.void, place: int) -> str:
     kind = int(state["packs"][place])
     return f"{packs.NAMES[kind]} ${prices.pack_price(state, place)}" if kind >= 0 else "sold"
 
 
-def _describe_pack(state: Any) -> list[str]:
+def _describe_pack(state: np.void) -> list[str]:
     title = f"{packs.NAMES[state['pack_kind']]} pack, choose {state['picks_left']}"
     return [_listed(title, (_item(state, item) for item in _first(state, "pack", "pack_count"))), _hand(state)]
 
 
-_PHASES: tuple[Callable[[Any], list[str]], ...] = (
+_PHASES: tuple[Callable[[np.void], list[str]], ...] = (
     _describe_blinds,
     _describe_hand,
     _describe_pay,

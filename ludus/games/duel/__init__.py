@@ -4,8 +4,7 @@ The rules are those of the real game with 240 of its cards (Master Rule 5). A de
 file, `random` for a new random deck in every duel, or `any` for any of the bundled ones.
 """
 
-from ludus.games.duel import actions as doing
-from ludus.games.duel import setup, hidden_cards, observation
+from ludus.games.duel import actions, setup, hidden_cards, observation
 from ludus.games.duel.names import move_name as move_name
 from ludus.games.duel.scene import scene as scene
 from ludus.games.duel.state import MOST_ACTIONS
@@ -38,14 +37,14 @@ PARAMETERS = {
     "starts": choice("random", ("0", "1", "random"), "the seat that moves first: 0, 1 or random"),
     "points": integer(8000, 1, 60_000, "the life points that both players begin with"),
     "opening": integer(5, 0, 15, "the number of cards in an opening hand"),
-    "oppo_info": _switch("whether hidden cards are shown, too; mask_ says which they are (for critics only)"),
+    "oppo_info": _switch("whether hidden cards are shown too; mask_ marks what is visible (for critics only)"),
     "greedy": _switch("whether a quick victory is worth more"),
 }
 OBSERVATION = record(**observation.FIELDS)
 RARELY_SEEN = ("cards_", "global_", "actions_", "h_actions_", "mask_")
 """parts of these arrays stay empty in random play of two decks: link monsters, the 150th card, the 24th option"""
 VARIANTS = ("duel(deck1=goat_control, deck2=goat_chaos)",)
-"""what is measured besides the plain game: decks with more to answer"""
+"""games that are measured besides the default one: decks with more responses"""
 
 
 @rule
@@ -55,7 +54,7 @@ def init(state):
 
 @rule
 def step(state, action, reward):
-    doing.take(state, action)
+    actions.take(state, action)
     state.decisions += 1
     if state.status == PLAYING and state.decisions >= LIMIT:
         state.status = OVER
@@ -87,7 +86,7 @@ def quick(state):
 
 @rule
 def legal(state, seat, mask):
-    doing.legal(state, mask)
+    actions.legal(state, mask)
 
 
 @rule
@@ -101,4 +100,4 @@ def redeal(state, seat):
 
 
 def action_name(action: int) -> str:
-    return doing.name_of(action)
+    return actions.name_of(action)

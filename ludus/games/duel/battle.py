@@ -3,7 +3,7 @@
 from ludus.games.duel.adjustment import settle
 from ludus.games.duel.cards import toons
 from ludus.games.duel.damage import BEGIN, END_DAMAGE_STEP, LOST, NEXT_ATTACK, damage_step
-from ludus.games.duel.events import attack_told, tell, trigger_own
+from ludus.games.duel.events import trigger_on_attack, raise_event, trigger_own
 from ludus.games.duel.frames import ADD_CHAIN, ask, ask_cards, ask_yes, call, clear_options, done, offer
 from ludus.games.duel.phases import phase_window
 from ludus.games.duel.processes import put_in
@@ -258,8 +258,8 @@ def declare(state, frame, player):
         trigger_own(state, ATTACKED, target, NOBODY, 1 - player)
     state.attacker_stamp = state.cards[a].arrival
     if not again:
-        tell(state, ATTACK, a, player)
-        attack_told(state)
+        raise_event(state, ATTACK, a, player)
+        trigger_on_attack(state)
     frame.step = ANSWER_ATTACK
     open_window(state, 0, 0, 0)
 

@@ -1,6 +1,6 @@
 """Moving, destroying and turning cards, with the consequences of each."""
 
-from ludus.games.duel.events import tell
+from ludus.games.duel.events import raise_event
 from ludus.games.duel.frames import ask_cards, ask_effect, done, sort_by_birth
 from ludus.games.duel.leaving import next_victim
 from ludus.games.duel.processes import (
@@ -63,7 +63,7 @@ def sending(state, frame):
         frame.step = LOSE_EQUIPS
     if frame.step == LOSE_EQUIPS:
         frame.step = LOSE_MATERIALS
-        tell_moves(state, frame)
+        raise_move_events(state, frame)
         if lose_equips(state, frame):
             return
     if frame.step == LOSE_MATERIALS:
@@ -105,15 +105,15 @@ def leave(state, c, place, reason, player, position):
 
 
 @rule
-def tell_moves(state, frame):
+def raise_move_events(state, frame):
     """Raise the events of the moved cards."""
     for k in range(frame.count):
         c = frame.cards[k]
         card = state.cards[c]
         if card.place == GRAVE:
-            tell(state, TO_GRAVE, c, card.reason_player)
+            raise_event(state, TO_GRAVE, c, card.reason_player)
         if card.reason & BY_DESTRUCTION and card.reason & BY_BATTLE == 0:
-            tell(state, DESTROYED, c, card.reason_player)
+            raise_event(state, DESTROYED, c, card.reason_player)
 
 
 @rule
@@ -241,7 +241,7 @@ def changing_position(state, frame):
         for k in range(frame.count):
             turn_one(state, frame.cards[k], frame.args[NEW_POSITION])
         for k in range(frame.count):
-            tell_turn(state, frame.cards[k])
+            raise_position_events(state, frame.cards[k])
         if frame.args[NEW_POSITION] & DOWN and lose_equips(state, frame):
             return
     state.result = frame.count
@@ -289,13 +289,13 @@ def uncover(state, c):
 
 
 @rule
-def tell_turn(state, c):
+def raise_position_events(state, c):
     card = state.cards[c]
     if card.place != MZONE or card.position == card.was_position:
         return
     if card.was_position & DOWN and card.position & UP:
-        tell(state, FLIPPED, c, card.controller)
-    tell(state, CHANGED_POSITION, c, card.controller)
+        raise_event(state, FLIPPED, c, card.controller)
+    raise_event(state, CHANGED_POSITION, c, card.controller)
 
 
 @rule

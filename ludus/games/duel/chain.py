@@ -41,9 +41,9 @@ def offer_places(state, player, place, zones):
 
 
 @rule
-def ask_place(state, asked, player, place, zones):
+def ask_place(state, chooser, player, place, zones):
     offer_places(state, player, place, zones)
-    ask(state, PLACE, asked, 1, 1, 0)
+    ask(state, PLACE, chooser, 1, 1, 0)
 
 
 @rule

@@ -117,9 +117,11 @@ def targeting(state, frame):
     do = effect.do
     player = link.player
     if frame.step == BEGIN_TARGETS:
-        asked = hooks.ask_first(state, link, do, player)
-        frame.step = BRANCH_CHOSEN if asked == ASKED_BRANCH else RACE_DECLARED if asked == ASKED_RACE else ASK_TARGETS
-        if asked != NO_QUESTION_FIRST:
+        question = hooks.ask_first(state, link, do, player)
+        frame.step = (
+            BRANCH_CHOSEN if question == ASKED_BRANCH else RACE_DECLARED if question == ASKED_RACE else ASK_TARGETS
+        )
+        if question != NO_QUESTION_FIRST:
             return
         set_targets(state, link, effect)
     if frame.step == BRANCH_CHOSEN:

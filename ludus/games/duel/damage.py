@@ -3,7 +3,7 @@
 from ludus.games.duel.adjustment import settle
 from ludus.games.duel.card_moves import PAYING, SEND_DESTROYED, USE_REPLACEMENT, ask_which_material, give_material, hurt
 from ludus.games.duel.cards.trap_negation import hold_decrees, traps_stopped
-from ludus.games.duel.events import tell, trigger_own
+from ludus.games.duel.events import raise_event, trigger_own
 from ludus.games.duel.frames import ask_effect, sort_by_birth
 from ludus.games.duel.processes import change_position, destroy, put_in
 from ludus.games.duel.state import (
@@ -58,7 +58,7 @@ def damage_step(state, frame):
     elif step == ANSWER_CALCULATION:
         calculate(state)
         trigger_both(state, PRE_CALCULATION)
-        tell(state, PRE_CALCULATION, NOBODY, state.turn_player)
+        raise_event(state, PRE_CALCULATION, NOBODY, state.turn_player)
         open_window(state, 0, 0, 0)
     elif step == DEAL_DAMAGE:
         deal_damage(state, frame)
@@ -385,12 +385,12 @@ def answer_losses(state):
     state.calculated = 1
     state.sparing = 0
     release_flips(state)
-    tell_losses(state, state.attacker, state.attack_target)
+    raise_loss_events(state, state.attacker, state.attack_target)
     open_window(state, 0, 0, 1)
 
 
 @rule
-def tell_losses(state, a, target):
+def raise_loss_events(state, a, target):
     """Raise the events of monsters destroyed by battle."""
     for k in range(2):
         c = a if k == 0 else target

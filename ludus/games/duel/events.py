@@ -17,7 +17,7 @@ ANSWERABLE = (
 
 
 @rule
-def tell(state, event, c, player):
+def raise_event(state, event, c, player):
     """Raise an event of one card: keep it for responses, and trigger the card's own effects."""
     if event & ANSWERABLE:
         note(state, event, c, player)
@@ -93,7 +93,7 @@ def trigger(state, number, event, c, other, player):
 
 
 @rule
-def attack_told(state):
+def trigger_on_attack(state):
     """Trigger effects of monsters that respond to any attack."""
     for k in range(2):
         player = state.turn_player if k == 0 else 1 - state.turn_player

@@ -19,7 +19,7 @@ class Entry(NamedTuple):
     """main, extra or side"""
     code: int
     line: int = 0
-    """of a file; 0 where there is none"""
+    """line in the file; 0 if there is no file"""
 
 
 def check_entries(entries: Sequence[Entry], name: str) -> None:
@@ -37,9 +37,11 @@ def check_known(entries: Iterable[Entry], name: str) -> None:
         where = _where(entry, name)
         if entry.code not in known:
             choice = len(cards_of_stage(STAGES[-1]))
-            raise LudusError(f"{where}: card {entry.code} is unknown; use one of the {choice} that the game knows")
+            raise LudusError(f"{where}: card {entry.code} is unknown; use one of the {choice} cards of this game")
         if kind_of(known[entry.code]) == TOKEN:
-            raise LudusError(f"{where}: {_told(entry.code)} is a token, which no deck holds; leave it out")
+            raise LudusError(
+                f"{where}: {_card_name(entry.code)} is a token; a deck cannot contain tokens, so remove it"
+            )
 
 
 def _check_places(entries: Iterable[Entry], name: str) -> None:
@@ -47,9 +49,13 @@ def _check_places(entries: Iterable[Entry], name: str) -> None:
     for entry in entries:
         is_extra = kind_of(known[entry.code]) == EXTRA
         if entry.part == "main" and is_extra:
-            raise LudusError(f"{_where(entry, name)}: {_told(entry.code)} is of the extra deck; move it below #extra")
+            raise LudusError(
+                f"{_where(entry, name)}: {_card_name(entry.code)} belongs in the extra deck; move it below #extra"
+            )
         if entry.part == "extra" and not is_extra:
-            raise LudusError(f"{_where(entry, name)}: {_told(entry.code)} is of the main deck; move it below #main")
+            raise LudusError(
+                f"{_where(entry, name)}: {_card_name(entry.code)} belongs in the main deck; move it below #main"
+            )
 
 
 def _check_copies(entries: Iterable[Entry], name: str) -> None:
@@ -58,8 +64,8 @@ def _check_copies(entries: Iterable[Entry], name: str) -> None:
         copies[entry.code] += 1
         if copies[entry.code] > COPIES:
             raise LudusError(
-                f"{_where(entry, name)}: {_told(entry.code)} comes a {copies[entry.code]}th time; "
-                f"a deck has at most {COPIES} of a card, in all its parts together"
+                f"{_where(entry, name)}: {_card_name(entry.code)} appears {copies[entry.code]} times; "
+                f"a deck has at most {COPIES} copies of a card in all its parts together"
             )
 
 
@@ -69,12 +75,12 @@ def _check_sizes(entries: Iterable[Entry], name: str) -> None:
         raise LudusError(f"{name}: the main deck has {sizes['main']} cards; it must have {FEWEST} to {MOST}")
     for part, most in (("extra", MOST_EXTRA), ("side", MOST_SIDE)):
         if sizes[part] > most:
-            raise LudusError(f"{name}: the {part} deck has {sizes[part]} cards; it may have {most} at most")
+            raise LudusError(f"{name}: the {part} deck has {sizes[part]} cards; it must have at most {most}")
 
 
 def _where(entry: Entry, name: str) -> str:
     return f"{name}, line {entry.line}" if entry.line else name
 
 
-def _told(code: int) -> str:
+def _card_name(code: int) -> str:
     return f"{cards_by_code()[code].name} ({code})"

@@ -23,7 +23,7 @@ from ludus.games.duel.windows import point_event, quick_effect
 from ludus.dsl import OVER, PLAYING, rule
 
 MOST_STEPS = 20_000
-"""calls of processes between two questions; after more, the duel is a draw"""
+"""maximum number of process calls between two questions; beyond it the duel is a draw"""
 DEEPEST = MOST_FRAMES - 4
 """the deepest stack; the frames above it are scratch space for rules that try something out"""
 

@@ -8,7 +8,7 @@ from ludus.games.duel.zones import free_monster_zones, is_in, is_up, monster_at,
 from ludus.dsl import rule
 
 MOST_TRIBUTES = 16
-"""at most so many monsters of hand and field are considered for a ritual"""
+"""maximum number of monsters in hand and on the field that are considered for a ritual"""
 
 
 @rule

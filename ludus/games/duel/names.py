@@ -6,7 +6,6 @@ Set cards and cards chosen from a hidden place have no name for the opponent. Ac
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
@@ -50,9 +49,9 @@ def survey(states, measured, answers):
 
 
 class Sight:
-    """A position as a seat sees it; without a seat, as the player who is asked."""
+    """A position as a seat sees it; without a seat, as seen by the player who has to decide."""
 
-    def __init__(self, state: Any, seat: int = -1) -> None:
+    def __init__(self, state: np.void, seat: int = -1) -> None:
         self.state, self.asked = state, int(state["asked"])
         self.seat = self.asked if seat < 0 else seat
         rows = np.array([state], state.dtype)
@@ -95,11 +94,11 @@ class Sight:
     def moves(self) -> list[str]:
         """The names of all actions of the menu, all different."""
         names = [self._move(action) for action in range(int(self.state["menu_count"]))]
-        seen, told = Counter[str](), []
+        seen, unique = Counter[str](), []
         for name in names:
             seen[name] += 1
-            told.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-        return told
+            unique.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+        return unique
 
     def _move(self, action: int) -> str:
         entry = int(self.state["menu"][action])
@@ -142,8 +141,8 @@ class Sight:
         return f"activate {card.name}{place}" + (f": {line}" if several and line else "")
 
 
-def move_name(state: Any, action: int, seat: int = -1) -> str:
-    """The name of an action in this position, as a seat may know it; without a seat, as the player who is asked."""
+def move_name(state: np.void, action: int, seat: int = -1) -> str:
+    """The name of an action in this position, as a seat may know it; without a seat, for the player who decides."""
     if not 0 <= action < state["menu_count"]:
         return actions.name_of(action)
     return Sight(state, seat).moves()[action]

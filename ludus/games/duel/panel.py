@@ -260,17 +260,17 @@ def paint_says(state, canvas, seat, y, bottom):
     if is_asked(state, seat):
         for action in range(MOST_ACTIONS):
             c = named_card(state, option_of(state, action))
-            if c != NOBODY and known(state, c, seat) and not told_before(state, c, action, first):
+            if c != NOBODY and known(state, c, seat) and not is_written(state, c, action, first):
                 y = paint_say(canvas, y, bottom, state.cards[c].code, False)
     for k in range(state.sizes[seat, HAND_PILE]):
         c = state.piles[seat, HAND_PILE, k]
-        told = is_asked(state, seat) and told_before(state, c, MOST_ACTIONS, first)
-        if not told and not in_hand_before(state, seat, k):
+        written = is_asked(state, seat) and is_written(state, c, MOST_ACTIONS, first)
+        if not written and not in_hand_before(state, seat, k):
             y = paint_say(canvas, y, bottom, state.cards[c].code, False)
 
 
 @rule
-def told_before(state, c, action, first):
+def is_written(state, c, action, first):
     """Whether the effect of a card of this name was already written."""
     code = SAME[state.cards[c].code]
     if code == first:

@@ -1,6 +1,6 @@
 """How a process is begun: a frame on the stack, with its arguments in named slots.
 
-The functions that carry these processes out are in other modules; `machine.run` tells which.
+The functions that carry these processes out are in other modules; `machine.run` calls them.
 """
 
 from ludus.games.duel.frames import (

@@ -137,12 +137,12 @@ def question_of(state):
     if question == EFFECT_YESNO and state.line == USE_REPLACEMENT:
         return REPLACE
     if question == YESNO:
-        return yes_to_what(state, process)
+        return yes_no_question(state, process)
     return question
 
 
 @rule
-def yes_to_what(state, process):
+def yes_no_question(state, process):
     if state.line == ATTACK_DIRECTLY:
         return DIRECT_ATTACK
     if state.line == CONTINUE_ATTACK:

@@ -2,7 +2,7 @@
 
 from ludus.games.duel.adjustment import settle
 from ludus.games.duel.chain import ask_place, clear_field_zone
-from ludus.games.duel.events import miss, note, note_more, tell, trigger_own
+from ludus.games.duel.events import miss, note, note_more, raise_event, trigger_own
 from ludus.games.duel.frames import ask, ask_position, clear_options, done, offer, offer_unpicks, picks_from
 from ludus.games.duel.processes import (
     ALLOWED_POSITIONS, ALLOWED_ZONES, AS_PROPER, CHOSEN_ZONE, SET_BY_EFFECT, SET_PLAYER, SPECIAL_PLAYER, SUBJECT,
@@ -95,7 +95,7 @@ def normal_summoning(state, frame):
         card.status = (card.status | SUMMONED_NOW | SHOWN_NOW | NORMAL_SUMMONED) & ~BEING_SUMMONED
         arrive(state, c)
         state.summoned_any[player] = 1
-        tell(state, SUMMONED, c, player)
+        raise_event(state, SUMMONED, c, player)
         frame.step = END_SUMMON
         settle(state)
     else:
@@ -258,9 +258,9 @@ def flip_summoning(state, frame):
         card.status = (card.status | FLIPPED_NOW | SHOWN_NOW | ENABLED) & ~BEING_SUMMONED
         card.enabled_at = new_stamp(state)
         state.summoned_any[player] = 1
-        tell(state, FLIPPED, c, player)
-        tell(state, FLIP_SUMMONED, c, player)
-        tell(state, CHANGED_POSITION, c, player)
+        raise_event(state, FLIPPED, c, player)
+        raise_event(state, FLIP_SUMMONED, c, player)
+        raise_event(state, CHANGED_POSITION, c, player)
         frame.step = END_FLIP
         settle(state)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from ludus.games.duel.names import Sight
 from ludus.games.duel.pieces import says
@@ -22,12 +22,12 @@ NEWEST = 6
 """how many cards of a public pile are named, the newest first"""
 
 
-def text(state: Any) -> str:
-    """The position as the player who is asked sees it."""
+def text(state: np.void) -> str:
+    """The position as seen by the player who has to decide."""
     return text_for(state, -1)
 
 
-def text_for(state: Any, seat: int) -> str:
+def text_for(state: np.void, seat: int) -> str:
     """The position as a seat sees it."""
     sight = Sight(state, seat)
     lines = [_headline(sight), *_side(sight, 1 - sight.seat), *_side(sight, sight.seat), _chain(sight), _battle(sight)]
@@ -38,11 +38,13 @@ def _headline(sight: Sight) -> str:
     state = sight.state
     whose = "your" if state["turn_player"] == sight.seat else "the opponent's"
     phase = PHASES.get(int(state["phase"]), "battle phase")
-    told = f"turn {state['turn']}, {whose} {phase}" + (", damage step" if state["in_damage_step"] else "")
+    headline = f"turn {state['turn']}, {whose} {phase}" + (", damage step" if state["in_damage_step"] else "")
     if state["status"] == PLAYING:
-        return told
+        return headline
     winner = int(state["winner"])
-    return f"{told}; " + ("you have won" if winner == sight.seat else "you have lost" if winner in (0, 1) else "a draw")
+    return f"{headline}; " + (
+        "you have won" if winner == sight.seat else "you have lost" if winner in (0, 1) else "a draw"
+    )
 
 
 def _side(sight: Sight, player: int) -> list[str]:
@@ -111,11 +113,11 @@ def _in_hand(card: Card) -> str:
 def _chain(sight: Sight) -> str:
     """The links in the order in which they were added."""
     links = [sight.state["chain"][k] for k in range(int(sight.state["links"]))]
-    told = (f"{k} {ROWS[link['code']].name} ({_who(sight, link)})" for k, link in enumerate(links, start=1))
-    return f"chain: {' | '.join(told)}" if links else ""
+    shown = (f"{k} {ROWS[link['code']].name} ({_player_name(sight, link)})" for k, link in enumerate(links, start=1))
+    return f"chain: {' | '.join(shown)}" if links else ""
 
 
-def _who(sight: Sight, link: Any) -> str:
+def _player_name(sight: Sight, link: np.void) -> str:
     return "you" if link["player"] == sight.seat else "opponent"
 
 
@@ -143,8 +145,8 @@ def _explained(sight: Sight) -> list[str]:
     """The effects of the cards that can be used now, each card once."""
     entries = [int(entry) for entry in sight.state["menu"][: int(sight.state["menu_count"])] if entry >= 0]
     usable = dict.fromkeys(int(sight.state["options"][entry]["card"]) for entry in entries if _is_card(sight, entry))
-    told = {sight.row(c).name: says(sight.row(c)) for c in usable if c and sight.knows(c)}
-    return [f"  {name}: {line}" for name, line in told.items() if line]
+    texts = {sight.row(c).name: says(sight.row(c)) for c in usable if c and sight.knows(c)}
+    return [f"  {name}: {line}" for name, line in texts.items() if line]
 
 
 def _is_card(sight: Sight, entry: int) -> bool:

@@ -299,7 +299,7 @@ def set_event(state, event):
 @rule
 def offer_fast(state, player, free, events):
     """Offer the fast effects of a player's hand and field; `free` and `events` choose which ones."""
-    wanted = what_happened(state) if events else 0
+    wanted = event_bits(state) if events else 0
     if free:
         wanted |= FREE
     for k in range(state.sizes[player, HAND_PILE]):
@@ -313,7 +313,7 @@ def offer_fast(state, player, free, events):
 
 
 @rule
-def what_happened(state):
+def event_bits(state):
     """The bits of all events of the window and of the latest ones."""
     found = 0
     for k in range(state.point_count):

@@ -23,7 +23,7 @@ HEADINGS = {"#main": "main", "#extra": "extra", "!side": "side"}
 SHARES = {MONSTER: 22, SPELL: 12, TRAP: 6}
 """of the 40 cards of a random deck"""
 TRIBUTE_LEVEL, MOST_TRIBUTES = 5, 6
-"""at most so many monsters that need tributes, so that opening hands are playable"""
+"""maximum number of monsters that need tributes, so that opening hands are playable"""
 
 
 class Deck(NamedTuple):
@@ -53,7 +53,9 @@ def find_deck(name: str) -> Deck:
     """A deck by its name or file name."""
     if name not in names() and os.environ.get(NO_FILES):
         known = ", ".join(names())
-        raise LudusError(f'there is no deck "{name[:40]}"; here decks are not read from files: {known}, any or random')
+        raise LudusError(
+            f'there is no deck "{name[:40]}"; decks are not read from files here; use {known}, any or random'
+        )
     is_file = name not in names() and (name.lower().endswith(".ydk") or pathlib.Path(name).is_file())
     return read_ydk(name) if is_file else named(name)
 
@@ -151,9 +153,9 @@ def _plain(text: str | bytes, name: str) -> str:
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise LudusError(f"{name} is no .ydk file: byte {error.start} is not UTF-8 text") from None
+            raise LudusError(f"{name} is not a .ydk file: byte {error.start} is not UTF-8 text") from None
     if "\0" in text:
-        raise LudusError(f"{name} is no .ydk file: it holds binary data; it should be a list of card numbers")
+        raise LudusError(f"{name} is not a .ydk file: it contains binary data; it should be a list of card numbers")
     return text.removeprefix("\ufeff")
 
 
@@ -166,12 +168,12 @@ def _entries(text: str, name: str) -> list[Entry]:
         if line.lower() in HEADINGS:
             part = HEADINGS[line.lower()]
             if part in seen:
-                raise LudusError(f"{where}: {line} comes a second time; put all its cards under one heading")
+                raise LudusError(f"{where}: {line} appears twice; put all its cards under one heading")
             seen.add(part)
         elif line and not line.startswith("#"):
             entries.append(Entry(part, _code(line, where), number))
             if not part:
-                raise LudusError(f"{where}: card {line} stands before #main; begin the list of cards with #main")
+                raise LudusError(f"{where}: card {line} comes before #main; begin the list of cards with #main")
     if "main" not in seen:
         raise LudusError(f"{name} has no line #main; a .ydk file lists its cards under #main, #extra and !side")
     return entries
@@ -180,7 +182,7 @@ def _entries(text: str, name: str) -> list[Entry]:
 def _code(line: str, where: str) -> int:
     if not (line.isascii() and line.isdigit()):
         shown = line if len(line) <= 40 else f"{line[:40]}…"
-        raise LudusError(f"{where}: {shown!r} is no card number; write one number a line, like 89631139")
+        raise LudusError(f"{where}: {shown!r} is not a card number; write one number per line, like 89631139")
     if len(line) > len(str(MOST_CODE)) or not 1 <= int(line) <= MOST_CODE:
         raise LudusError(f"{where}: {line[:40]} is out of range; card numbers are 1 to {MOST_CODE}")
     return int(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ludus.rendering.plots.numbers import Ticks, label, ticks, value_text
 from ludus.rendering.plots.series import Curve, last_points
 from ludus.rendering.plots.sheet import fitted, text_width
 from ludus.types import Array
+
+Numbers = TypeVar("Numbers", float, Array)
 
 
 class Axis(NamedTuple):
@@ -23,7 +25,7 @@ class Axis(NamedTuple):
     last: float
     ticks: Ticks
 
-    def place(self, values: Any) -> Any:
+    def place(self, values: Numbers) -> Numbers:
         """The pixel positions of numbers."""
         return self.first + (values - self.low) / (self.high - self.low) * (self.last - self.first)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # Pillow is imported when the first plot is painted
-    from PIL import Image, ImageDraw
+    from PIL import Image, ImageDraw, ImageFont
 
 SMOOTHING = 3
 """supersampling factor: a picture is painted this many times larger and then reduced"""
@@ -33,7 +33,7 @@ def dot(sheet: Sheet, x: float, y: float, radius: float, color: str) -> None:
 
 
 @functools.lru_cache(32)
-def _font(size: int) -> Any:
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     from PIL import ImageFont
 
     return ImageFont.load_default(size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 log = logging.getLogger("ludus.studio")
 Arguments = ParamSpec("Arguments")
@@ -43,10 +43,10 @@ async def _ludus_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return sentence(422, *told(error.errors()[0]))
+    return sentence(422, *message_of(error.errors()[0]))
 
 
-def told(error: Any) -> tuple[str, str | None]:
+def message_of(error: JsonObject) -> tuple[str, str | None]:
     """The message for a validation error, and the field it is about."""
     place = [str(part) for part in error["loc"] if part not in ("body", "query", "path")]
     field = ".".join(place) or None

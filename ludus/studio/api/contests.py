@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
+from ludus.types import JsonObject
 
 
 class NewBattle(BaseModel):
@@ -30,15 +29,15 @@ def routes(studio: Studio) -> APIRouter:
         return {"job": job.id}
 
     @router.get("/jobs", summary="The most recent jobs, oldest first")
-    async def list_jobs() -> list[dict[str, Any]]:
+    async def list_jobs() -> list[JsonObject]:
         return [job.facts() for job in list(studio.jobs.kept.values())]
 
     @router.get("/jobs/{name}", summary="The progress of a job, and its result at the end")
-    async def get_job(name: str) -> dict[str, Any]:
+    async def get_job(name: str) -> JsonObject:
         return studio.jobs.get(name).facts()
 
     @router.post("/jobs/{name}/stop", summary="Stop a job")
-    async def stop_job(name: str) -> dict[str, Any]:
+    async def stop_job(name: str) -> JsonObject:
         job = studio.jobs.get(name)
         job.stop.set()
         return job.facts()

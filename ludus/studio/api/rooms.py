@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
 from ludus.studio.refusal import Refusal
-from ludus.types import LudusError
+from ludus.studio.rooms.room import Room
+from ludus.types import JsonObject, LudusError
 
 
 class NewRoom(BaseModel):
@@ -44,7 +45,7 @@ def _rooms(router: APIRouter, studio: Studio) -> None:
         return {"room": room.id}
 
     @router.get("/rooms/{name}", summary="The state of a room")
-    async def room_state(name: str) -> dict[str, Any]:
+    async def room_state(name: str) -> JsonObject:
         return await in_thread(lambda: room_of(studio, name).state())
 
     @router.post("/rooms/{name}/replay", summary="Save the game of a room as a replay")
@@ -63,7 +64,7 @@ def _rooms(router: APIRouter, studio: Studio) -> None:
         return Response(data, media_type="image/png", headers={"cache-control": "no-store"})
 
 
-def room_of(studio: Studio, name: str) -> Any:
+def room_of(studio: Studio, name: str) -> Room:
     """The room of this name; raises Refusal with status 404 if there is none."""
     try:
         return studio.rooms.get(name)
@@ -89,13 +90,13 @@ def _png(studio: Studio, name: str) -> bytes:
 
 def _replays(router: APIRouter, studio: Studio) -> None:
     @router.get("/replays", summary="All saved replays, newest first")
-    async def list_replays() -> list[dict[str, Any]]:
+    async def list_replays() -> list[JsonObject]:
         from ludus.studio import archive
 
         return await in_thread(archive.listed, studio.out)
 
     @router.get("/replays/{name}", summary="A replay with its moves")
-    async def one_replay(name: str) -> dict[str, Any]:
+    async def one_replay(name: str) -> JsonObject:
         from ludus.studio import archive
 
         return await in_thread(archive.details, studio.out, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -14,6 +14,7 @@ from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
 from ludus.studio.refusal import Refusal
 from ludus.studio.security import LARGEST_AGENT
+from ludus.types import JsonObject
 
 IMMUTABLE = {"cache-control": "private, max-age=86400"}
 
@@ -23,7 +24,7 @@ class NewRun(BaseModel):
 
     game: str = Field(max_length=500)
     algorithm: str | None = Field(None, max_length=100)
-    values: dict[str, Any] = Field(default_factory=dict, max_length=300)
+    values: JsonObject = Field(default_factory=dict, max_length=300)
 
 
 class Longer(BaseModel):
@@ -58,11 +59,11 @@ def routes(studio: Studio) -> APIRouter:
 
 def _queries(router: APIRouter, studio: Studio) -> None:
     @router.get("/runs", summary="All runs with their status")
-    async def list_runs() -> list[dict[str, Any]]:
+    async def list_runs() -> list[JsonObject]:
         return await in_thread(lambda: studio.runs_feed.summaries())
 
     @router.get("/runs/{name}", summary="A run with its settings, checkpoints and the names of its metrics")
-    async def one_run(name: str) -> dict[str, Any]:
+    async def one_run(name: str) -> JsonObject:
         from ludus.studio import details
 
         return await in_thread(details.run_facts, studio, name)
@@ -83,7 +84,7 @@ def _queries(router: APIRouter, studio: Studio) -> None:
         return Response(picture, media_type="image/webp", headers=IMMUTABLE)
 
     @router.get("/compare", summary="Several runs side by side, with the settings in which they differ")
-    async def compare(runs: list[str] = Query(min_length=1, max_length=50)) -> dict[str, Any]:  # noqa: B008
+    async def compare(runs: list[str] = Query(min_length=1, max_length=50)) -> JsonObject:  # noqa: B008
         from ludus.studio import details
 
         return await in_thread(details.compared, studio, runs)
@@ -91,11 +92,11 @@ def _queries(router: APIRouter, studio: Studio) -> None:
 
 def _metrics(router: APIRouter, studio: Studio) -> None:
     @router.get("/runs/{name}/metrics", summary="The metrics of a run as columns, downsampled but with all peaks")
-    async def metrics(name: str, points: int = Query(2000, ge=10, le=100_000)) -> dict[str, Any]:
+    async def metrics(name: str, points: int = Query(2000, ge=10, le=100_000)) -> JsonObject:
         from ludus.studio import metrics
 
         folder = await in_thread(lambda: studio.shelf.run(name))
-        return await in_thread(metrics.drawn, folder, points)
+        return await in_thread(metrics.downsampled, folder, points)
 
     @router.get(
         "/runs/{name}/metrics.csv", summary="All metrics of a run as a CSV table", response_class=StreamingResponse
@@ -119,7 +120,7 @@ def _commands(router: APIRouter, studio: Studio) -> None:
         return {"run": folder.name}
 
     def command(word: str, summary: str, act: Callable[[Studio, str], None]) -> None:
-        async def execute(name: str) -> dict[str, Any]:
+        async def execute(name: str) -> JsonObject:
             await in_thread(act, studio, name)
             return await in_thread(lambda: studio.runs_feed.summary(name))
 
@@ -136,7 +137,7 @@ def _commands(router: APIRouter, studio: Studio) -> None:
     )
 
     @router.post("/runs/{name}/continue", summary="Continue a run that was stopped, has failed or is finished")
-    async def go_on(name: str, longer: Longer | None = None) -> dict[str, Any]:
+    async def go_on(name: str, longer: Longer | None = None) -> JsonObject:
         await in_thread(_continue, studio, name, longer.steps if longer else None)
         return await in_thread(lambda: studio.runs_feed.summary(name))
 
@@ -171,7 +172,7 @@ def _continue(studio: Studio, name: str, steps: int | None) -> None:
 
 def _storage(router: APIRouter, studio: Studio) -> None:
     @router.patch("/runs/{name}", summary="Give a run a title and tags")
-    async def note(name: str, notes: Notes) -> dict[str, Any]:
+    async def note(name: str, notes: Notes) -> JsonObject:
         from ludus.studio import details
 
         await in_thread(details.note, studio, name, notes.title, notes.tags)

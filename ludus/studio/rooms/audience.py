@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Protocol
+from typing import Protocol
 
 from ludus.studio.rooms.stage import Frame
+from ludus.types import JsonObject
 
 
 class Listener(Protocol):
     """Someone who watches a room. Both methods are called in the room's thread and must not block."""
 
-    def told(self, message: dict[str, Any]) -> None:
+    def told(self, message: JsonObject) -> None:
         """The state of the room, or an error."""
 
     def shown(self, frame: Frame) -> None:
@@ -24,7 +25,7 @@ class Audience:
 
     def __init__(self) -> None:
         self._lock, self._listeners = threading.Lock(), list[Listener]()
-        self.state: dict[str, Any] = {}
+        self.state: JsonObject = {}
         self.frame: Frame | None = None
         self.unwatched_since = time.monotonic()
 
@@ -47,7 +48,7 @@ class Audience:
     def watched(self) -> bool:
         return bool(self._listeners)
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: JsonObject) -> None:
         """Send a state, which is kept, or an error, which is not."""
         with self._lock:
             if message["kind"] == "room":

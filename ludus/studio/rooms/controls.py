@@ -8,7 +8,7 @@ import numpy as np
 
 from ludus.dsl.interfaces import HORIZONTAL, VERTICAL, Control
 from ludus.studio.rooms.players import PERSON
-from ludus.types import Array, Continuous, LudusError, Spec
+from ludus.types import Array, Continuous, JsonObject, LudusError, Spec
 
 if TYPE_CHECKING:
     from ludus.studio.rooms.audience import Listener
@@ -39,7 +39,7 @@ def controls_of(game: Any) -> list[Control]:
     return list(declared)
 
 
-def describe(game: Any) -> list[dict[str, Any]]:
+def describe(game: Any) -> list[JsonObject]:
     """The controls as the page reads them, with bounds and keys filled in."""
     bounds, rest = game.spec.actions, neutral(game.spec)
     found = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from ludus.studio.rooms.players import Player, best_adviser, strength
 from ludus.studio.rooms.table import Decided, Table
 from ludus.studio.thoughts import Thoughts, can_tell, think
+from ludus.types import JsonObject
 
 SLOW = 0.05
 """seconds of thinking above which the page shows that an agent is thinking"""
@@ -27,7 +27,7 @@ class Deliberation:
         """The position has changed."""
         self.plan: Decided | None = None
         self.thoughts: Thoughts | None = None
-        self.hint: dict[str, Any] | None = None
+        self.hint: JsonObject | None = None
         self.done = False
 
     def think(self) -> None:

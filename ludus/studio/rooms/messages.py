@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ludus.studio.rooms.imagination import can_imagine
 from ludus.studio.rooms.players import best_adviser
 from ludus.studio.rooms.stage import seen_by
 from ludus.studio.rooms.table import Table, can_swarm
+from ludus.types import JsonObject
 
 if TYPE_CHECKING:
     from ludus.studio.rooms.runner import Runner
@@ -22,13 +23,13 @@ MOST_LEGAL, MOST_MOVES, MOST_NAMED, MOST_LETTERS = 1000, 400, 20, 4000
 FEATURES = ("undo", "hint", "swarm", "ghost", "imagine", "control")
 
 
-def state_of(runner: Runner) -> dict[str, Any]:
+def state_of(runner: Runner) -> JsonObject:
     """Everything about a room but its picture."""
     state = {"kind": "room", "room": runner.id, "number": runner.number} | _fixed(runner.table) | _settings(runner)
     return state | (_position(runner) if runner.opened else _no_position(runner))
 
 
-def _fixed(table: Table) -> dict[str, Any]:
+def _fixed(table: Table) -> JsonObject:
     """The facts that stay the same while a game is played."""
     return {
         "game": table.asked, "title": table.game.title, "frame": list(table.spec.frame), "seed": table.seed,
@@ -38,7 +39,7 @@ def _fixed(table: Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _settings(runner: Runner) -> dict[str, Any]:
+def _settings(runner: Runner) -> JsonObject:
     """The settings of the room, and the scores so far."""
     settings, scores = runner.settings, runner.scores
     return {
@@ -48,7 +49,7 @@ def _settings(runner: Runner) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _no_position(runner: Runner) -> dict[str, Any]:
+def _no_position(runner: Runner) -> JsonObject:
     """The position of a room whose game is not open yet, or failed to open."""
     failed, table = runner.failed, runner.table
     return {
@@ -59,7 +60,7 @@ def _no_position(runner: Runner) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _position(runner: Runner) -> dict[str, Any]:
+def _position(runner: Runner) -> JsonObject:
     table, waiting, acting = runner.table, runner.table.waiting_for(), runner.table.acting()
     return {
         "seat": waiting if waiting is not None else acting[0] if acting else 0, "move": table.moves,
@@ -71,7 +72,7 @@ def _position(runner: Runner) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _thoughts(runner: Runner) -> dict[str, Any] | None:
+def _thoughts(runner: Runner) -> JsonObject | None:
     """The thoughts on the position, with names for the foremost moves."""
     thoughts, table = runner.deliberation.thoughts, runner.table
     if thoughts is None:
@@ -102,7 +103,7 @@ def can(table: Table) -> dict[str, bool]:
     return dict(zip(FEATURES, available, strict=True))
 
 
-def legal(table: Table, seat: int) -> list[dict[str, Any]]:
+def legal(table: Table, seat: int) -> list[JsonObject]:
     """The legal moves of a person by number and name; only the first of very many."""
     choices = np.flatnonzero(table.pool.step.mask[table.row_of(seat)])[:MOST_LEGAL]
     return [{"action": int(action), "name": table.pool.action_name(int(action))} for action in choices]

@@ -18,7 +18,7 @@ from ludus.studio.rooms.schema import checked
 from ludus.studio.rooms.stage import Stage
 from ludus.studio.rooms.table import Table
 from ludus.studio.rooms.worker import RoomThread
-from ludus.types import Array, LudusError
+from ludus.types import Array, JsonObject, LudusError
 
 MOST_WAITING, PATIENCE = 1000, 600.0
 """maximum number of waiting commands, and seconds to wait for a game to be compiled"""
@@ -52,7 +52,7 @@ class Room:
     def watched(self) -> bool:
         return self.audience.watched
 
-    def command(self, message: dict[str, Any], who: Listener | None = None) -> Future[None]:
+    def command(self, message: JsonObject, who: Listener | None = None) -> Future[None]:
         """Execute a command in the room's thread; a malformed one raises at once, other errors are in the future."""
         fields = checked(message)
         do = fields.pop("do")
@@ -60,7 +60,7 @@ class Room:
             raise LudusError("the room is busy thinking; wait a moment")
         return self._thread.ask(lambda: self._execute(do, fields, who))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Everything but the picture, as it was last sent."""
         return self.audience.state
 
@@ -98,7 +98,7 @@ class Room:
         except (CancelledError, TimeoutError):
             raise LudusError("the room is closed or still busy; try again in a moment") from None
 
-    def _execute(self, do: str, fields: dict[str, Any], who: Listener | None) -> None:
+    def _execute(self, do: str, fields: JsonObject, who: Listener | None) -> None:
         self.runner.require_open()
         try:
             COMMANDS[do](self.runner, who, **fields)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 SLOWEST, FASTEST = 0.05, 16.0
 MOST_NUMBERS, MOST_SEATS = 64, 64
@@ -53,7 +53,7 @@ FIELDS: dict[str, dict[str, tuple[bool, Check, str]]] = {
 """for each command its fields: whether required, the check, and a description of valid values"""
 
 
-def checked(message: dict[str, Any]) -> dict[str, Any]:
+def checked(message: JsonObject) -> JsonObject:
     """The command without the name of the room; raises LudusError if it is unknown or malformed."""
     do = message.get("do")
     if not isinstance(do, str) or do not in FIELDS:

@@ -21,7 +21,7 @@ from ludus.evaluation.play import any_legal
 from ludus.pool import Pool
 from ludus.studio import foreign, warmup
 from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser
-from ludus.types import Array, Continuous, Decision, LudusError
+from ludus.types import Array, Continuous, Decision, JsonObject, LudusError
 
 MOST_STEPS, MOST_ROWS, MOST_SEED = 20_000, 64, 2**63
 NOISE_SCALE, NOISE_DECAY = 0.35, 0.92
@@ -68,7 +68,7 @@ class Table:
         self.history: list[float | None] = []
         self.picks: dict[int, int] = {}
         """choices of persons so far, in games in which all seats act at once"""
-        self.last: dict[str, Any] | None = None
+        self.last: JsonObject | None = None
         self.moves, self.returns = 0, np.zeros(self.spec.seats)
 
     def agent_names(self) -> list[str]:

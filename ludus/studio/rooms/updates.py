@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ludus.studio.rooms.players import is_run
 from ludus.studio.rooms.table import Table
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 INTERVAL = 1.0
 """seconds between two checks for a newer checkpoint"""
@@ -17,7 +15,7 @@ class AgentUpdates:
 
     def __init__(self, table: Table) -> None:
         self._table, self._last = table, 0.0
-        self._seen: dict[str, Any] = {}
+        self._seen: JsonObject = {}
 
     def apply(self, now: float) -> bool:
         """Look for newer checkpoints, at most once per interval; return whether an agent was replaced."""

@@ -1,4 +1,4 @@
-"""A small checkpoint to save, and what makes two of them the same."""
+"""Fixtures: a small checkpoint to save, and an exact comparison."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Toy(NamedTuple):
 
 @pytest.fixture(scope="session")
 def make():
-    """Checkpoints with a score and one number as their whole knowledge."""
+    """Checkpoints with a score and a single parameter array."""
 
     def build(score=None, value=0.0, **fields):
         manifest = describe(Toy(), {"kind": "mlp", "sizes": [4, 4]}, {"kind": "ppo"}, score=score, **fields)

@@ -1,4 +1,4 @@
-"""Kills and full disks: whatever moment they hit, every checkpoint that is listed is whole."""
+"""Kills and full disks: at any moment, every listed checkpoint is complete."""
 
 import random
 import shutil
@@ -32,12 +32,12 @@ def check(path):
     assert (checkpoint.arrays["params"]["w"] == number).all()
     assert (checkpoint.arrays["learner"]["mean/w"] == -number).all()
 
-def refused(number, **sizes):
+def failed_save(number, **sizes):
     before = list_checkpoints(folder)
     try:
         save(folder, number, build(number, **sizes))
     except LudusError as error:
-        assert "earlier checkpoints are as they were" in str(error), error
+        assert "earlier checkpoints are unchanged" in str(error), error
         assert sorted(os.listdir(folder)) == [path.name for path in before], os.listdir(folder)
         for path in before:
             check(path)
@@ -63,10 +63,10 @@ for moment in itertools.count():
     child = os.fork()
     if not child:
         seen = itertools.count()
-        def kill_in_time(event, facts):
+        def kill_at_moment(event, facts):
             if event.startswith(EVENTS) and next(seen) == moment:
                 os.kill(os.getpid(), signal.SIGKILL)
-        sys.addaudithook(kill_in_time)
+        sys.addaudithook(kill_at_moment)
         save(folder, number, build(number))
         rotate(folder, 2)
         os._exit(0)
@@ -90,17 +90,17 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
 save(folder, 1, build(1))
 for sizes in ({"size": 10_000}, {"more": 10_000}, {"note": "x" * 30_000}):
-    assert "File too large" in refused(2, **sizes), sizes
+    assert "File too large" in failed_save(2, **sizes), sizes
 save(folder, 2, build(2))
 check(newest(folder))
 """
 
 FULL = """
 for number in itertools.count():
-    sentence = refused(number)
-    if sentence:
+    message = failed_save(number)
+    if message:
         break
-assert number >= 2 and "No space left on device" in sentence, (number, sentence)
+assert number >= 2 and "No space left on device" in message, (number, message)
 rotate(folder, 1)
 save(folder, number, build(number))
 check(newest(folder))
@@ -129,24 +129,24 @@ def test_killed_at_random_moments(tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_killed_before_every_call_to_the_system(tmp_path):
+def test_killed_before_every_system_call(tmp_path):
     done = run(EVERY_MOMENT, tmp_path)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 20
 
 
-def test_a_write_that_fails_leaves_all_as_it_was(tmp_path):
+def test_failed_write_leaves_everything_unchanged(tmp_path):
     done = run(TOO_LARGE, tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("options", ["size=100k", "size=92k", "size=1m,nr_inodes=14", "size=1m,nr_inodes=15",
                                      "size=1m,nr_inodes=16", "size=1m,nr_inodes=17"])  # fmt: skip
-def test_a_full_disk_leaves_all_as_it_was(tmp_path, options):
+def test_full_disk_leaves_everything_unchanged(tmp_path, options):
     mount = f'mount -t tmpfs -o {options} none "$0" && exec "$@"'
-    # The mount lives in a namespace of its own and goes when the process goes.
+    # The mount is in a separate namespace and disappears with the process.
     inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True).returncode:
-        pytest.skip("this system does not let us mount a small disk")
+        pytest.skip("this system does not allow mounting a small disk")
     done = run(FULL, tmp_path, *inside)
     assert done.returncode == 0, done.stderr

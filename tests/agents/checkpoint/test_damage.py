@@ -1,4 +1,4 @@
-"""Damaged and hostile checkpoints: every one is refused with a sentence, and nothing outside is read."""
+"""Damaged and hostile checkpoints: each raises LudusError, and no file outside the checkpoint is read."""
 
 import hashlib
 import json
@@ -31,13 +31,13 @@ def change(path, **fields):
 
 
 def put(path, name, data):
-    """A file that the manifest vouches for, whatever is in it."""
+    """Write a file, with its checksum in the manifest."""
     overwrite(path / name, data)
     change(path, files={name: {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}})
 
 
 def overwrite(file, data):
-    """A new file, because file systems take their time to cut an old one."""
+    """Write a new file, because truncating an old one is slow on some file systems."""
     file.unlink(missing_ok=True)
     file.write_bytes(data)
 
@@ -47,7 +47,7 @@ def tensors(header, data=b""):
     return len(text).to_bytes(8, "little") + text + data
 
 
-def test_a_manifest_cut_anywhere(saved):
+def test_truncated_manifest_raises(saved):
     whole = (saved / "manifest.json").read_bytes()
     for length in range(len(whole)):
         overwrite(saved / "manifest.json", whole[:length])
@@ -56,7 +56,7 @@ def test_a_manifest_cut_anywhere(saved):
 
 
 @pytest.mark.parametrize("name", ["params.safetensors", "learner.safetensors"])
-def test_a_file_cut_anywhere_or_grown(saved, name):
+def test_truncated_or_extended_file_raises(saved, name):
     whole = (saved / name).read_bytes()
     for data in [*(whole[:length] for length in range(len(whole))), whole + b"\0"]:
         overwrite(saved / name, data)
@@ -64,7 +64,7 @@ def test_a_file_cut_anywhere_or_grown(saved, name):
             load(saved)
 
 
-def test_a_file_with_one_bit_flipped_anywhere(saved):
+def test_flipped_bit_raises(saved):
     whole = (saved / "params.safetensors").read_bytes()
     for place in range(len(whole)):
         data = bytearray(whole)
@@ -87,7 +87,7 @@ def test_a_manifest_with_one_bit_flipped_never_changes_the_arrays(saved, same):
         assert same(loaded.arrays, expected)
 
 
-def test_files_that_are_not_there(saved):
+def test_missing_files_raise(saved):
     (saved / "learner.safetensors").unlink()
     with pytest.raises(LudusError, match=r'cannot read ".*learner\.safetensors": No such file'):
         load(saved)
@@ -115,7 +115,7 @@ def test_links_pipes_and_folders_are_not_read(saved, name):
      "secret.safetensors\n", "SECRET.safetensors", "..\\secret.safetensors", ".secret.safetensors", "manifest.json",
      "secret.safetensors\0", "ſ.safetensors"],
 )  # fmt: skip
-def test_names_that_are_not_plain(saved, name):
+def test_invalid_file_names_raise(saved, name):
     data = (saved / "params.safetensors").read_bytes()
     (saved / "inner").mkdir()
     for place in (saved.parent, saved / "inner", saved):
@@ -154,7 +154,7 @@ def test_only_files_of_the_checkpoint_are_opened(saved):
                    {"params.safetensors": {"size": 1, "sha256": 2}}]),
     ],
 )  # fmt: skip
-def test_fields_that_lack_or_have_the_wrong_type(saved, field, values):
+def test_missing_or_invalid_fields_raise(saved, field, values):
     change(saved, **{field: "GONE"})
     with pytest.raises(LudusError, match=f'has no field "{field}"'):
         load(saved)
@@ -187,17 +187,17 @@ def test_unknown_fields_and_formats(saved):
         (b'{"format": 1, "score": NaN}', "is not valid JSON"),
         (b'{"format": ' + b"1" * 5000 + b"}", "is not valid JSON"),
         (b"[]", r"should be a JSON object, not \[\]"),
-        (b" " * (2**24 + 1), "more than the 16777216 bytes"),
+        (b" " * (2**24 + 1), "larger than 16777216 bytes"),
     ],
 )
-def test_manifests_that_are_no_manifests(saved, text, words):
+def test_invalid_json_raises(saved, text, words):
     (saved / "manifest.json").write_bytes(text)
     for read in (load, read_manifest):
         with pytest.raises(LudusError, match=words):
             read(saved)
 
 
-def test_the_total_size_is_bounded(saved):
+def test_total_size_is_limited(saved):
     total = sum((saved / name).stat().st_size for name in ("params.safetensors", "learner.safetensors"))
     load(saved, limit=total)
     with pytest.raises(LudusError, match=f"has {total} bytes of arrays, more than the limit of {total - 1}"):
@@ -213,7 +213,7 @@ def hostile(tmp_path_factory, make):
 
 
 @given(st.binary(max_size=64), st.booleans())
-def test_bytes_that_the_manifest_vouches_for_are_checked_all_the_same(hostile, data, framed):
+def test_bytes_with_a_valid_checksum_are_validated(hostile, data, framed):
     put(hostile, "params.safetensors", len(data).to_bytes(8, "little") + data if framed else data)
     with pytest.raises(LudusError, match=r'params\.safetensors" does not contain arrays'):
         load(hostile)
@@ -229,19 +229,19 @@ def test_bytes_that_the_manifest_vouches_for_are_checked_all_the_same(hostile, d
         ({"a": {"dtype": "O", "shape": [1], "data_offsets": [0, 4]}}, "does not contain arrays"),
         (
             {"a": {"dtype": "F8_E8M0", "shape": [4], "data_offsets": [0, 4]}},
-            "the type F8_E8M0, which ludus does not read",
+            "the type F8_E8M0, which ludus does not support",
         ),
         ({"a\x1b": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, "an array with the name"),
     ],
 )
-def test_headers_that_lie(saved, header, words):
+def test_inconsistent_headers_raise(saved, header, words):
     end = next(iter(header.values()))["data_offsets"][1]
     put(saved, "params.safetensors", tensors(header, bytes(min(end, 4))))
     with pytest.raises(LudusError, match=words):
         load(saved)
 
 
-def test_a_missing_ml_dtypes_is_told(saved, monkeypatch):
+def test_missing_ml_dtypes_raises(saved, monkeypatch):
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     put(saved, "params.safetensors", tensors({"a": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}, bytes(4)))
     with pytest.raises(LudusError, match="bfloat16 arrays, which need ml_dtypes: pip install ml_dtypes"):

@@ -1,4 +1,4 @@
-"""An exported checkpoint holds what is needed to play and is whole or not there."""
+"""An exported checkpoint contains only what is needed to play, and is written atomically."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_only_manifest_and_parameters_are_exported(saved, tmp_path):
     assert checkpoint.load(saved).arrays.keys() == {"params", "learner", "pool"}
 
 
-def test_of_averaged_parameters_the_newest_stay_behind(saved, tmp_path):
+def test_only_ema_parameters_are_exported_if_there_are_any(saved, tmp_path):
     stored = checkpoint.load(saved)
     params = {"actor/kernel": np.zeros(3), "ema/actor/kernel": np.ones(3)}
     averaged = checkpoint.save(tmp_path / "other", 1, stored._replace(arrays={"params": params}))
@@ -35,7 +35,7 @@ def test_of_averaged_parameters_the_newest_stay_behind(saved, tmp_path):
     }
 
 
-def test_what_is_there_is_not_overwritten(saved, tmp_path):
+def test_existing_export_is_not_overwritten(saved, tmp_path):
     out = checkpoint.export(saved, tmp_path / "slim")
     before = (out / "manifest.json").read_bytes()
     with pytest.raises(LudusError, match="already"):
@@ -44,13 +44,13 @@ def test_what_is_there_is_not_overwritten(saved, tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_what_a_kill_left_behind_does_not_stand_in_the_way(saved, tmp_path):
+def test_leftovers_of_an_interrupted_export_are_replaced(saved, tmp_path):
     (tmp_path / ".slim.part").mkdir()
     (tmp_path / ".slim.part" / "manifest.json").write_text("half")
     assert checkpoint.load(checkpoint.export(saved, tmp_path / "slim")).manifest.steps == 7
 
 
-def test_a_checkpoint_without_parameters_is_refused(saved, tmp_path):
+def test_checkpoint_without_parameters_raises(saved, tmp_path):
     stored = checkpoint.load(saved)
     bare = checkpoint.save(tmp_path / "other", 1, stored._replace(arrays={"pool": stored.arrays["pool"]}))
     with pytest.raises(LudusError, match="contains no parameters"):
@@ -58,7 +58,7 @@ def test_a_checkpoint_without_parameters_is_refused(saved, tmp_path):
     assert not (tmp_path / "slim").exists()
 
 
-def test_a_place_where_nothing_can_be_written_is_a_sentence(saved, tmp_path):
+def test_unwritable_folder_raises(saved, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LudusError, match="cannot export"):
         checkpoint.export(saved, tmp_path / "file" / "slim")

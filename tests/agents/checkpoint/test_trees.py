@@ -1,4 +1,4 @@
-"""Trees: names, exact restoring, and a sentence about the first difference."""
+"""Trees: names, exact restoring, and an error about the first difference."""
 
 import collections
 import dataclasses
@@ -27,17 +27,17 @@ def tree():
     return {"params": {"dense": [kernel, np.zeros(3)]}, "optimizer": (Adam(7, kernel * 2), None, ()), "rate": 0.5}
 
 
-def test_names_are_the_path():
+def test_names_are_paths():
     assert list(flatten(tree())) == [
         "params/dense/0", "params/dense/1", "optimizer/0/count", "optimizer/0/mean", "rate",
     ]  # fmt: skip
 
 
-def test_restored_exactly(same):
+def test_round_trip_is_exact(same):
     assert same(unflatten(tree(), flatten(tree())), tree())
 
 
-def test_values_come_from_the_arrays_and_not_from_the_like():
+def test_values_come_from_the_arrays():
     arrays = {name: array + 1 for name, array in flatten(tree()).items()}
     again = unflatten(tree(), arrays)
     assert again["optimizer"][0].count == 8
@@ -55,12 +55,12 @@ def test_single_leaves(same, leaf):
     assert same(unflatten([leaf], flatten([leaf])), [leaf])
 
 
-def test_a_number_may_grow_beyond_64_bits_and_shrink_again():
+def test_integers_may_change_between_64_bits_and_more():
     assert unflatten({"n": 1}, flatten({"n": 2**100})) == {"n": 2**100}
     assert unflatten({"n": 2**100}, flatten({"n": 1})) == {"n": 1}
 
 
-def test_a_generator_goes_on_exactly():
+def test_random_generator_continues_exactly():
     generator = np.random.default_rng(3)
     generator.random(10)
     stored = flatten(generator.bit_generator.state)
@@ -79,7 +79,7 @@ def test_dataclasses_and_kinds_of_dict():
     assert list(flatten(state)) == ["params/w", "optimizer/b", "optimizer/a"]
 
 
-def test_arrays_of_others_are_converted():
+def test_foreign_arrays_are_converted():
     class Device:
         def __array__(self, dtype=None, copy=None):
             return np.arange(3, dtype=np.int32)
@@ -89,7 +89,7 @@ def test_arrays_of_others_are_converted():
     assert unflatten({"x": Device()}, stored)["x"].dtype == np.int32
 
 
-def test_a_form_without_values_is_enough():
+def test_shape_and_dtype_are_enough_to_restore():
     class Form:
         shape, dtype = (2,), np.dtype(np.float32)
 
@@ -131,7 +131,7 @@ def test_the_first_difference_is_named(change, words):
         ({"f": b"bytes"}, '"f" is a bytes'),
     ],
 )
-def test_what_has_no_array_or_no_name_of_its_own_is_refused(state, words):
+def test_unsupported_leaves_and_ambiguous_names_raise(state, words):
     with pytest.raises(LudusError, match=words):
         flatten(state)
     with pytest.raises(LudusError):

@@ -1,4 +1,4 @@
-"""A game of cards as small as one with every kind of field can be, and parameters that cost no compilation."""
+"""A small card game with every kind of field, and random parameters that need no compilation."""
 
 import math
 
@@ -42,7 +42,7 @@ SMALL_CARDS = Layout(
 
 
 def some_cards(rows, cards=10, seed=0):
-    """Observations with so many cards, five actions and ten past ones."""
+    """Observations with this number of cards, five actions and ten past actions."""
     return random_observation(SMALL_CARDS, rows, {"cards": cards, "acts": 5, "past": 10}, seed)
 
 
@@ -51,7 +51,7 @@ def numbers(seed, *shape):
 
 
 def filled(shapes):
-    """Parameters of these shapes unlike those that layers begin with, so that ones and zeros hide nothing."""
+    """Random parameters of these shapes, because initial ones and zeros could hide errors."""
 
     def fill(leaf):
         noise = numbers(leaf.size, *leaf.shape)
@@ -61,10 +61,10 @@ def filled(shapes):
 
 
 def made(layer, *inputs):
-    """Such parameters of a layer; nothing is compiled for it."""
+    """Random parameters of a layer, without compilation."""
     return filled(jax.eval_shape(layer.init, jax.random.key(0), *inputs))
 
 
 def made_for(network):
-    """Such parameters of an agent's network."""
+    """Random parameters of an agent's network."""
     return filled(shapes_of(network))

@@ -1,4 +1,4 @@
-"""Arguments of networks: the documented defaults, data that a preset can hold, and a sentence for what will not do."""
+"""Settings of networks: documented defaults, reading from TOML, and errors for invalid values."""
 
 import dataclasses
 import subprocess
@@ -48,14 +48,14 @@ def test_arguments_are_hashable_and_frozen(args):
         args().anything = 1
 
 
-def test_what_toml_holds_makes_arguments():
+def test_arguments_from_toml():
     text = 'rnn_type = "gru"\nembedding_shape = [500, 64]\nfilm = false\nnum_channels = 256'
     args = ModelArgs(**tomllib.loads(text))
     assert args == ModelArgs(rnn_type="gru", embedding_shape=(500, 64), film=False, num_channels=256)
     assert isinstance(hash(args), int)
 
 
-def test_the_encoder_gets_its_part():
+def test_encoder_settings_are_a_subset():
     args = ModelArgs(num_channels=64, card_mask=True, freeze_id=True, embedding_shape=7)
     assert args.encoder == EncoderArgs(num_channels=64, card_mask=True, freeze_id=True, embedding_shape=7)
 
@@ -63,7 +63,7 @@ def test_the_encoder_gets_its_part():
 @pytest.mark.parametrize(
     ("shape", "table"), [((), (1000, 1024)), (5, (6, 1024)), ([5], (6, 1024)), ((5, 8), (6, 8)), ([5, 8], (6, 8))]
 )
-def test_the_table_has_a_row_for_the_unknown(shape, table):
+def test_table_has_a_row_for_unknown_ids(shape, table):
     assert table_shape(ModelArgs(embedding_shape=shape)) == table
 
 
@@ -72,7 +72,7 @@ def test_heads():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("wrong", "message"),
     [
         ({"num_layers": 0}, "num_layers is 0; it must be at least 1"),
         ({"num_channels": -16}, "num_channels is -16; it must be at least 1"),
@@ -97,14 +97,14 @@ def test_heads():
         ({"switch": True, "oppo_info": True}, "switch and oppo_info cannot be combined"),
     ],
 )
-def test_what_will_not_do_is_said(wrong, sentence):
+def test_invalid_settings_raise(wrong, message):
     with pytest.raises(LudusError) as error:
         ModelArgs(**wrong)
-    assert sentence in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "sentence"),
+    ("wrong", "message"),
     [
         ({"width": 0}, "width is 0"),
         ({"depth": 0}, "depth is 0"),
@@ -112,13 +112,13 @@ def test_what_will_not_do_is_said(wrong, sentence):
         ({"shared": None}, "shared is None; it must be true or false"),
     ],
 )
-def test_what_will_not_do_for_a_plain_network_is_said(wrong, sentence):
+def test_invalid_mlp_settings_raise(wrong, message):
     with pytest.raises(LudusError) as error:
         MLPArgs(**wrong)
-    assert sentence in str(error.value)
+    assert message in str(error.value)
 
 
-def test_arguments_and_layouts_fetch_nothing_heavy():
+def test_settings_and_layouts_do_not_import_jax():
     script = (
         "import sys; from ludus.agents.neural.networks import layout, settings;"
         "print([name for name in ('jax', 'flax') if name in sys.modules])"

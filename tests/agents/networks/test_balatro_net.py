@@ -1,4 +1,4 @@
-"""BalatroNet counts poker hands as the game does, and learns from all that it sees."""
+"""BalatroNet: poker hands agree with the game, and gradients reach all parameters."""
 
 import jax
 import numpy as np
@@ -31,7 +31,7 @@ def hand_of(state, bits):
     return int(state.tally.hand)
 
 
-def test_every_subset_is_the_poker_hand_that_the_game_sees(pool):
+def test_poker_hands_of_all_subsets_agree_with_the_game(pool):
     kinds = np.asarray(net.subsets_of(pool.step.observation)[0])
     seen = set()
     for row in range(ROWS):
@@ -39,15 +39,15 @@ def test_every_subset_is_the_poker_hand_that_the_game_sees(pool):
         if state["phase"] != PLAYING_HAND or state["rules"] or state["hand_count"] < actions.REACH:
             continue
         if (state["cards"]["flags"][state["hand"][: actions.REACH]]).any():
-            continue  # a card that lies face down could be any
+            continue  # face-down cards are unknown
         for index, bits in enumerate(actions.SUBSETS):
-            wanted = hand_of(pool.states[row].copy(), int(bits))
-            assert kinds[row, index] == wanted, (row, int(bits))
-            seen.add(wanted)
+            expected = hand_of(pool.states[row].copy(), int(bits))
+            assert kinds[row, index] == expected, (row, int(bits))
+            seen.add(expected)
     assert len(seen) >= 5
 
 
-def test_a_gradient_reaches_every_part(pool):
+def test_gradients_reach_all_parameters(pool):
     agent = new_agent(pool, MLPArgs(width=16))
     params = agent.init(pool.spec, 0)
     step = pool.step
@@ -58,16 +58,16 @@ def test_a_gradient_reaches_every_part(pool):
             np.cos(np.arange(policy.size)).reshape(policy.shape) * jax.numpy.where(step.mask, policy, 0)
         ).sum() + value.sum()
 
-    slopes = jax.tree_util.tree_leaves_with_path(jax.grad(loss)(params)["params"])
-    assert [jax.tree_util.keystr(path) for path, slope in slopes if not np.any(slope)] == []
+    gradients = jax.tree_util.tree_leaves_with_path(jax.grad(loss)(params)["params"])
+    assert [jax.tree_util.keystr(path) for path, gradient in gradients if not np.any(gradient)] == []
 
 
-def test_a_game_brings_its_network_unless_told_otherwise(pool):
+def test_balatro_uses_its_own_network_by_default(pool):
     assert isinstance(new_agent(pool, MLPArgs()).network, net.BalatroNet)
     assert isinstance(new_agent(pool, MLPArgs(own=False)).network, MLPAgent)
 
 
-def test_it_acts_legally(pool):
+def test_actions_are_legal(pool):
     agent = new_agent(pool, MLPArgs(width=16))
     decision, _ = agent.act(agent.init(pool.spec, 0), agent.memory(ROWS), pool.step, 1)
     assert pool.step.mask[np.arange(ROWS), decision.action].all()

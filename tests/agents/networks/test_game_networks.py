@@ -41,25 +41,25 @@ def network_of(game: str, **args):
     return new_agent(pool, MLPArgs(width=4, **args)).network
 
 
-def test_every_network_that_comes_with_ludus_is_for_a_game_of_ours():
+def test_every_bundled_network_belongs_to_a_bundled_game():
     assert set(game_networks.names()) <= set(games.bundled())
     for name in game_networks.names():
         assert game_networks.find(name) != game_networks.GameNetwork()
 
 
-def test_a_game_without_a_network_gets_the_plain_one(folder):
+def test_game_without_a_network_uses_the_mlp(folder):
     assert game_networks.find("tictactoe") == game_networks.GameNetwork()
     assert type(network_of("tictactoe")) is MLPAgent
 
 
-def test_a_network_in_a_local_folder_is_used_for_its_game(folder):
+def test_network_in_a_local_folder_is_used_for_its_game(folder):
     (folder / "tictactoe.py").write_text(NETWORK)
     assert type(network_of("tictactoe")).__name__ == "WideNet"
     assert type(network_of("tictactoe", own=False)) is MLPAgent
     assert type(network_of("goofspiel")) is MLPAgent
 
 
-def test_a_network_of_an_installed_package_is_used(folder, monkeypatch):
+def test_network_of_an_installed_package_is_used(folder, monkeypatch):
     (folder / "site" / "net-1.0.dist-info").mkdir(parents=True)
     (folder / "site" / "some_network.py").write_text(NETWORK)
     (folder / "site" / "net-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: net\nVersion: 1.0\n")
@@ -69,7 +69,7 @@ def test_a_network_of_an_installed_package_is_used(folder, monkeypatch):
     assert type(network_of("tictactoe")).__name__ == "WideNet"
 
 
-def test_a_layout_alone_is_read_by_the_plain_network(folder):
+def test_layout_without_a_network_is_used_by_the_mlp(folder):
     (folder / "cartpole.py").write_text(LAYOUT)
     network = network_of("cartpole")
     assert type(network) is MLPAgent and network.layout.globals[0].low == (-9.0,)
@@ -84,7 +84,7 @@ def test_a_layout_alone_is_read_by_the_plain_network(folder):
         ("NETWORK = 3\n", "NETWORK must be a Flax class"),
     ],
 )
-def test_a_network_that_cannot_be_used_is_refused_for_its_game_alone(folder, text, reason):
+def test_invalid_network_raises_only_for_its_game(folder, text, reason):
     (folder / "tictactoe.py").write_text(text)
     with pytest.raises(LudusError, match=reason):
         network_of("tictactoe")

@@ -1,4 +1,4 @@
-"""Heads: what may not be played is never wanted, policies begin nearly even, batch renormalisation by hand."""
+"""Heads: masked actions, nearly uniform initial policies, and batch renormalisation by hand."""
 
 import functools
 import math
@@ -36,7 +36,7 @@ def table():
 
 
 @every_actor
-def test_illegal_actions_are_as_low_as_can_be(name):
+def test_illegal_actions_have_the_lowest_logit(name):
     actor, inputs = ACTORS[name], table()
     logits = compiled(actor)(made(actor, *inputs), *inputs)
     assert logits.shape == (3, 4) and logits.dtype == jnp.float32
@@ -45,7 +45,7 @@ def test_illegal_actions_are_as_low_as_can_be(name):
 
 
 @every_actor
-def test_what_an_illegal_action_looks_like_does_not_matter(name):
+def test_tokens_of_illegal_actions_have_no_influence(name):
     actor, (state, actions, legal) = ACTORS[name], table()
     params = made(actor, state, actions, legal)
     other = np.where(legal[..., None] == 1, actions, 50.0).astype(np.float32)
@@ -55,17 +55,17 @@ def test_what_an_illegal_action_looks_like_does_not_matter(name):
 
 
 @every_actor
-def test_the_state_matters(name):
+def test_logits_depend_on_the_state(name):
     actor, (state, actions, legal) = ACTORS[name], table()
     params = made(actor, state, actions, legal)
-    said, other = (compiled(actor)(params, seen, actions, legal) for seen in (state, state + 1))
-    assert (np.abs(said - other)[LEGAL == 1] > 1e-3).all()
+    output, other = (compiled(actor)(params, seen, actions, legal) for seen in (state, state + 1))
+    assert (np.abs(output - other)[LEGAL == 1] > 1e-3).all()
 
 
 @every_actor
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_actions_have_no_order(name, seed):
+def test_actors_are_permutation_equivariant(name, seed):
     actor, (state, actions, legal) = ACTORS[name], table()
     params, order = made(actor, state, actions, legal), np.random.default_rng(seed).permutation(4)
     moved = compiled(actor)(params, state, actions[:, order], legal[:, order])
@@ -76,7 +76,7 @@ def test_actions_have_no_order(name, seed):
 
 
 @pytest.mark.parametrize("name", ["film", "dot"])
-def test_a_policy_begins_nearly_even(name):
+def test_initial_policy_is_nearly_uniform(name):
     actor, inputs = ACTORS[name], table()
     logits = compiled(actor)(jax.jit(actor.init)(jax.random.key(0), *inputs), *inputs)
     assert np.abs(jax.nn.softmax(logits) - LEGAL / LEGAL.sum(axis=1, keepdims=True)).max() < 0.05
@@ -84,7 +84,7 @@ def test_a_policy_begins_nearly_even(name):
 
 
 @pytest.mark.parametrize("name", ["film", "film_classic", "dot"])
-def test_slopes_of_actors_are_finite_even_where_nothing_is_legal(name):
+def test_gradients_are_finite_even_without_legal_actions(name):
     actor, (state, actions, legal) = ACTORS[name], table()
     params, legal = made(actor, state, actions, legal), np.where(np.arange(3)[:, None] == 1, 0, legal)
 
@@ -98,7 +98,7 @@ def test_slopes_of_actors_are_finite_even_where_nothing_is_legal(name):
 
 
 @plain_and_jit
-def test_a_dot_product_actor_by_hand(wrap):
+def test_dot_product_actor_by_hand(wrap):
     params = {"params": {"Dense_0": {"kernel": jnp.eye(4), "bias": jnp.array([0.0, 0.0, 0.0, 1.0])}}}
     state, actions = jnp.array([[1.0, 2.0, 0.0, 0.0]]), jnp.array([[[3.0, 4.0, 0, 1], [0, 1, 9, 2], [1, 1, 1, 1]]])
     logits = wrap(h.Actor(4).apply)(params, state, actions, jnp.array([[True, True, False]]))
@@ -106,7 +106,7 @@ def test_a_dot_product_actor_by_hand(wrap):
 
 
 @plain_and_jit
-def test_a_gaussian_by_hand(wrap):
+def test_gaussian_by_hand(wrap):
     actor = h.GaussianActor(3)
     params = {"Dense_0": {"kernel": jnp.array([[1.0, 2.0, 3.0]]), "bias": jnp.array([0.0, 0.0, 1.0])}}
     params["log_deviation"] = jnp.array([-0.5, -100.0, 100.0])
@@ -115,7 +115,7 @@ def test_a_gaussian_by_hand(wrap):
     np.testing.assert_allclose(log_deviation, [[-0.5, *h.LOG_DEVIATIONS]] * 2)
 
 
-def test_a_gaussian_begins_in_the_middle_with_deviation_one():
+def test_initial_gaussian_has_mean_0_and_deviation_1():
     actor, state = h.GaussianActor(2, dtype=jnp.bfloat16), numbers(0, 50, 8)
     mean, log_deviation = compiled(actor)(jax.jit(actor.init)(jax.random.key(0), state), state)
     assert mean.dtype == log_deviation.dtype == jnp.float32
@@ -123,7 +123,7 @@ def test_a_gaussian_begins_in_the_middle_with_deviation_one():
 
 
 @plain_and_jit
-def test_a_critic_by_hand(wrap):
+def test_critic_by_hand(wrap):
     critic = h.Critic(channels=(2,), outputs=2)
     final = {"kernel": jnp.array([[1.0, 3.0], [2.0, 0.0]]), "bias": jnp.array([0.5, 0.0])}
     params = {"MLP_0": {"Dense_0": {"kernel": jnp.array([[1.0, -1.0]])}}, "Dense_0": final}
@@ -133,7 +133,7 @@ def test_a_critic_by_hand(wrap):
     )
 
 
-def test_critics_have_the_layers_that_are_named():
+def test_layers_of_a_critic():
     shapes = jax.tree.map(
         lambda leaf: leaf.shape, jax.eval_shape(h.Critic().init, jax.random.key(0), numbers(0, 2, 20))
     )
@@ -143,7 +143,7 @@ def test_critics_have_the_layers_that_are_named():
     np.testing.assert_allclose(final.T @ final, np.eye(4), atol=1e-5)
 
 
-def test_an_mlp_by_hand():
+def test_mlp_by_hand():
     mlp = h.MLP((2, 1), activation=jnp.tanh, bias=True)
     layers = {"Dense_0": {"kernel": jnp.array([[1.0, 2.0]]), "bias": jnp.array([0.0, 1.0])}}
     layers["Dense_1"] = {"kernel": jnp.array([[3.0], [4.0]]), "bias": jnp.array([5.0])}
@@ -171,7 +171,7 @@ def trained(norm, params, stats, x=BATCH):
 
 
 @plain_and_jit
-def test_renormalisation_begins_as_batch_normalisation(wrap):
+def test_renormalisation_starts_as_batch_normalisation(wrap):
     norm, params = renorm()
     y, stats = wrap(functools.partial(trained, norm))(params, statistics(0.0, 1.0, 0))
     np.testing.assert_allclose(y, 2 * (np.array([-3, -1, 1, 3]) / math.sqrt(5)) + 1, rtol=1e-5)
@@ -182,26 +182,26 @@ def test_renormalisation_begins_as_batch_normalisation(wrap):
 
 def test_corrections_grow_with_the_steps():
     norm, params = renorm()
-    # Half warm: r within [1/2, 2], d within ±2.5. r = √5 / 1 is held at 2, d = (5 - 1) / 1 at 2.5.
+    # Half warm: r within [1/2, 2], d within ±2.5. r = √5 / 1 is clipped to 2, d = (5 - 1) / 1 to 2.5.
     y, _ = trained(norm, params, statistics(1.0, 1.0, 50))
     np.testing.assert_allclose(y, 2 * (np.array([-3, -1, 1, 3]) / math.sqrt(5) * 2 + 2.5) + 1, rtol=1e-5)
-    # Warm, and the same far later: r within [1/3, 3], d within ±5. Nothing is held: it is the running normalisation.
+    # After warm-up: r within [1/3, 3], d within ±5. Nothing is clipped, so it equals the running normalisation.
     for steps in (100, 5000):
         y, _ = trained(norm, params, statistics(1.0, 1.0, steps))
         np.testing.assert_allclose(y, 2 * (np.array([2, 4, 6, 8]) - 1) + 1, rtol=1e-5)
-    # The other ends: r = √5/10 is held at 1/3, d = (5 - 100)/10 at -5.
+    # The other bounds: r = √5/10 is clipped to 1/3, d = (5 - 100)/10 to -5.
     y, _ = trained(norm, params, statistics(100.0, 100.0, 100))
     np.testing.assert_allclose(y, 2 * (np.array([-3, -1, 1, 3]) / math.sqrt(5) / 3 - 5) + 1, rtol=1e-5)
 
 
-def test_without_warm_up_corrections_are_whole_at_once():
+def test_corrections_without_warm_up():
     norm, params = renorm(warm_up=0)
     y, _ = trained(norm, params, statistics(1.0, 1.0, 0))
     np.testing.assert_allclose(y, 2 * (np.array([2, 4, 6, 8]) - 1) + 1, rtol=1e-5)
 
 
 @plain_and_jit
-def test_running_statistics_serve_when_not_training(wrap):
+def test_running_statistics_are_used_when_not_training(wrap):
     norm, params = renorm(epsilon=1.0)
     variables = {"params": params, "batch_stats": statistics(3.0, 8.0, 7)}
     y = wrap(norm.apply, **({"static_argnums": 2} if wrap is jax.jit else {}))(variables, BATCH, False)
@@ -225,7 +225,7 @@ def test_corrections_have_no_gradient():
     np.testing.assert_allclose(slope(100), math.sqrt(5) * slope(0), rtol=1e-4)
 
 
-def test_statistics_of_half_precision_are_taken_in_full():
+def test_bfloat16_statistics_are_computed_in_float32():
     norm, params = renorm(dtype=jnp.bfloat16)
     x = (1000.0 + 8 * jnp.arange(2048, dtype=jnp.float32)[:, None] % 64).astype(jnp.bfloat16)
     _, stats = trained(norm, params, statistics(0.0, 1.0, 0), x)
@@ -249,7 +249,7 @@ def test_devices_share_their_statistics():
         np.testing.assert_allclose(changed["batch_stats"][name], np.stack([value] * 2), rtol=1e-6)
 
 
-def test_to_begin_is_not_to_train():
+def test_initialisation_does_not_update_statistics():
     critic, x = h.CrossCritic((4,), 2, axis_name="rows"), 5 + numbers(0, 6, 3)
     stats = critic.init(jax.random.key(0), x, True)["batch_stats"]
     assert len(stats) == 2
@@ -257,7 +257,7 @@ def test_to_begin_is_not_to_train():
         assert not norm["mean"].any() and (norm["variance"] == 1).all() and norm["steps"] == 0
 
 
-def test_a_cross_critic_trains_and_then_serves():
+def test_cross_critic_trains_and_then_evaluates():
     critic, x = h.CrossCritic((16, 16), 2, momentum=0.5, warm_up=4), 5 + 3 * numbers(0, 64, 3)
     variables = jax.jit(critic.init, static_argnums=2)(jax.random.key(0), x, False)
 
@@ -280,10 +280,10 @@ def test_a_cross_critic_trains_and_then_serves():
     served = serve(variables, x, False)
     assert served.shape == (64, 2) and served.dtype == jnp.float32
     assert np.mean((served - x[:, :2]) ** 2) < 0.3 * errors[0]
-    np.testing.assert_allclose(serve(variables, x[:5], False), served[:5], atol=1e-4)  # whoever else is in the batch
+    np.testing.assert_allclose(serve(variables, x[:5], False), served[:5], atol=1e-4)  # independent of the batch
 
 
-def test_a_cross_critic_has_the_layers_that_are_named():
+def test_layers_of_a_cross_critic():
     shapes = jax.eval_shape(functools.partial(h.CrossCritic().init, train=False), jax.random.key(0), numbers(0, 2, 20))
     kernels = [shapes["params"][f"Dense_{i}"]["kernel"].shape for i in range(4)]
     assert kernels == [(20, 128), (128, 128), (128, 128), (128, 1)]
@@ -291,10 +291,10 @@ def test_a_cross_critic_has_the_layers_that_are_named():
 
 
 @pytest.mark.parametrize("kind", [h.Critic, h.CrossCritic])
-def test_half_precision_values_stay_near(kind):
+def test_bfloat16_values_are_close(kind):
     x, arguments = numbers(0, 32, 20), () if kind is h.Critic else (False,)
     whole, half = kind((32, 32), 2), kind((32, 32), 2, dtype=jnp.bfloat16)
     variables = whole.init(jax.random.key(0), x, *arguments)
-    exact, said = whole.apply(variables, x, *arguments), half.apply(variables, x, *arguments)
-    assert said.dtype == jnp.float32
-    assert 0 < np.abs(said - exact).max() < 0.03 * np.abs(exact).max()
+    exact, output = whole.apply(variables, x, *arguments), half.apply(variables, x, *arguments)
+    assert output.dtype == jnp.float32
+    assert 0 < np.abs(output - exact).max() < 0.03 * np.abs(exact).max()

@@ -1,4 +1,4 @@
-"""Layouts: what is read from any record, what a game may declare, and what does not fit."""
+"""Layouts: derived from any record, declared by a game, and rejected if they do not fit."""
 
 import dataclasses
 
@@ -29,7 +29,7 @@ def of_game(name):
     return layout_of(game.rules.OBSERVATION, game.spec)
 
 
-def test_a_board_is_a_set_of_tokens_with_places():
+def test_board_is_a_set_of_tokens_with_positions():
     for name, cells in (("tictactoe", 9), ("connect4", 42)):
         layout = of_game(name)
         (board,) = layout.entities
@@ -38,7 +38,7 @@ def test_a_board_is_a_set_of_tokens_with_places():
         assert not layout.globals
 
 
-def test_numbers_stand_alone_with_their_bounds():
+def test_numbers_are_global_fields_with_bounds():
     (motion,) = of_game("cartpole").globals
     assert motion.kind == "number" and motion.shape == (4,) and motion.bins == 32
     assert motion.low[0] == pytest.approx(-4.8) and motion.high[1] == np.inf
@@ -46,7 +46,7 @@ def test_numbers_stand_alone_with_their_bounds():
     assert (sensors.low, sensors.high, sensors.bins) == ((0.0,), (1.0,), 32)
 
 
-def test_a_record_of_many_kinds():
+def test_record_with_several_kinds_of_fields():
     layout = of_game("goofspiel")
     assert [field.name for field in layout.globals] == ["prize"]
     assert layout.globals[0].kind == "category" and layout.globals[0].categories == 14
@@ -73,7 +73,7 @@ def test_small_ranges_are_categories_and_wide_ones_numbers(field, kind, low, hig
     assert (found.bins > 0) == (kind == "number")
 
 
-def test_columns_with_ranges_of_their_own_make_rows_tokens():
+def test_columns_with_different_ranges_make_one_token_per_row():
     (hand,) = layout_of(record(hand=within((0, 0, 1), (3, 12, 4), u8, 5, 3)), SPEC).entities
     assert (hand.count, hand.columns) == (5, 3)
     assert [(field.at, field.low, field.high) for field in hand.fields] == [
@@ -83,14 +83,14 @@ def test_columns_with_ranges_of_their_own_make_rows_tokens():
     ]
 
 
-def test_a_picture_is_numbers_not_thousands_of_tokens():
+def test_large_array_is_one_numeric_field():
     layout = layout_of(record(screen=(u8, (40, 40, 3))), SPEC)
     assert not layout.entities
     assert layout.globals[0].shape == (4800,) and layout.globals[0].bins == 0
 
 
 @pytest.mark.parametrize("dtype", [np.dtype([]), np.dtype([("a", "f4", (0,))]), np.dtype([("a", "S3")])])
-def test_a_record_without_numbers_is_refused(dtype):
+def test_record_without_numbers_is_rejected(dtype):
     with pytest.raises(LudusError):
         layout_of(dtype, SPEC)
 
@@ -105,7 +105,7 @@ def own_record():
     return np.dtype([(array.name, array.dtype, array.shape) for array in DUEL_SHAPED.shown])
 
 
-def test_a_layout_of_ones_own_is_taken_once_it_fits():
+def test_own_layout_is_used_if_it_fits():
     assert layout_of(own_record(), Spec(2, Discrete(24)), DUEL_SHAPED) is DUEL_SHAPED
     for spec in (Spec(2, Discrete(23)), Spec(2, Continuous((0.0,), (1.0,)))):
         with pytest.raises(LudusError, match="24 action tokens"):
@@ -121,7 +121,7 @@ NUMBER = Field("x", (), "number", (0.0,), (1.0,))
     ("parts", "sentence"),
     [
         ({"globals": (NUMBER,)}, 'unknown array "x"'),
-        ({"globals": (NUMBER._replace(source="a", at=6),)}, "reads the columns 6 to 6 of x, which has 6"),
+        ({"globals": (NUMBER._replace(source="a", at=6),)}, "reads the columns 6 to 6 of x, which has only 6"),
         ({"globals": (NUMBER._replace(source="a", kind="category", high=(np.inf,)),)}, "needs a finite range"),
         ({"entities": (Entities("a", 4, ()),)}, "is not 4 entities of 1 columns"),
         ({"entities": (Entities("a", 3, (), 2, ids=(0, 2)),)}, "there is no column 2"),
@@ -129,13 +129,13 @@ NUMBER = Field("x", (), "number", (0.0,), (1.0,))
         ({"actions": Entities("a", 3, (), 2, points=0)}, "refers to entities, but there are none"),
     ],
 )
-def test_a_layout_that_contradicts_itself_is_refused(parts, sentence):
+def test_inconsistent_layout_is_rejected(parts, sentence):
     with pytest.raises(LudusError) as error:
         Layout((Shown("a", (3, 2), "uint8"),), **parts)
     assert sentence in str(error.value)
 
 
-def test_a_blank_observation_has_the_shapes_of_the_record():
+def test_blank_observation_has_the_shapes_of_the_record():
     seen = blank(DUEL_SHAPED, 3)
     assert {name: (array.shape, array.dtype) for name, array in seen.items()} == {
         array.name: ((3, *array.shape), np.dtype(array.dtype)) for array in DUEL_SHAPED.shown
@@ -143,7 +143,7 @@ def test_a_blank_observation_has_the_shapes_of_the_record():
     assert check_shapes(DUEL_SHAPED, seen) == 3
 
 
-def test_shapes_that_do_not_fit_are_said():
+def test_wrong_shapes_raise():
     seen = blank(DUEL_SHAPED, 3)
     with pytest.raises(LudusError, match="has no global_"):
         check_shapes(DUEL_SHAPED, {"cards_": seen["cards_"]})
@@ -152,7 +152,7 @@ def test_shapes_that_do_not_fit_are_said():
             check_shapes(DUEL_SHAPED, {**seen, name: np.zeros(shape, np.uint8)})
 
 
-def test_what_only_the_critic_sees_is_asked_for_where_it_is_read():
+def test_hidden_arrays_are_required_only_if_they_are_read():
     shown = (Shown("a", (), "int8"), Shown("secret", (2,), "int8"))
     secret = Entities("secret", 2, (Field("secret", (), "category", (0.0,), (1.0,)),))
     layout = Layout(shown, (Field("a", (), "category", (0.0,), (1.0,)),), hidden=(secret,))
@@ -162,15 +162,15 @@ def test_what_only_the_critic_sees_is_asked_for_where_it_is_read():
         check_shapes(layout, seen, hidden=True)
 
 
-def test_ids_and_categories_out_of_range_are_said():
+def test_ids_and_categories_out_of_range_raise():
     seen = random_duel(2, 20)
     check_ids(DUEL_SHAPED, seen)
     check_ids(DUEL_SHAPED, seen, rows=1000)
     with pytest.raises(LudusError, match="the network's table ends at 99"):
         check_ids(DUEL_SHAPED, seen, rows=100)
     for name, place, value, sentence in (
-        ("cards_", (1, 3, 0), 50, "cards_ holds the id 1[23]"),
-        ("h_actions_", (0, 0, 1), 200, "h_actions_ holds the id 51"),
+        ("cards_", (1, 3, 0), 50, "cards_ contains the id 1[23]"),
+        ("h_actions_", (0, 0, 1), 200, "h_actions_ contains the id 51"),
         ("cards_", (0, 0, 8), 27, "race is 27, but the network knows 0 to 26"),
         ("global_", (0, 4), 20, "turn is 20"),
         ("actions_", (0, 0, 0), 161, "refers to row 161"),
@@ -191,7 +191,7 @@ def test_padding_is_cut_to_the_smallest_bucket(cards, kept):
 
 
 def test_the_last_real_entity_of_any_row_is_kept():
-    plain = dataclasses.replace(DUEL_SHAPED.entities[0], untold=(-1, 0))
+    plain = dataclasses.replace(DUEL_SHAPED.entities[0], unknown=(-1, 0))
     layout = dataclasses.replace(DUEL_SHAPED, entities=(plain,))
     seen = blank(layout, 2)
     seen["cards_"][1, 99, 2] = 1

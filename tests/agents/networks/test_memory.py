@@ -1,4 +1,4 @@
-"""Memories: steps worked by hand, one step at a time against the scan, seats that keep to themselves, cut gradients."""
+"""Memories: steps computed by hand, single steps compared with the scan, separate seats, truncated gradients."""
 
 import functools
 import math
@@ -23,7 +23,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 class Player(nn.Module):
-    """A cell inside of a network, as agents have it."""
+    """A cell inside a network, as in an agent."""
 
     kind: str
     dtype: type = jnp.float32
@@ -39,7 +39,7 @@ class Player(nn.Module):
 
 
 def filled(shapes):
-    """Numbers for parameters, unlike those that cells begin with, so that ones and zeros hide nothing."""
+    """Random parameters instead of the initial ones, because ones and zeros could hide errors."""
 
     def fill(leaf):
         noise = numbers(leaf.size, *leaf.shape)
@@ -52,8 +52,8 @@ def empty(kind, seats, dtype=jnp.float32):
     return tuple(m.state_of(kind, ROWS, CHANNELS, HEAD, LENGTH, dtype) for _ in range(seats))
 
 
-def somewhere(kind, seats, seed):
-    """Memories as they could be in the middle of a game."""
+def random_memory(kind, seats, seed):
+    """Random memories, as in the middle of a game."""
 
     def fill(leaf):
         return numbers(seed, *leaf.shape) > 0 if leaf.dtype == bool else numbers(seed, *leaf.shape).astype(leaf.dtype)
@@ -61,7 +61,7 @@ def somewhere(kind, seats, seed):
     return jax.tree.map(fill, empty(kind, seats))
 
 
-def story(seed, seats):
+def steps_of(seed, seats):
     rng = np.random.default_rng(seed)
     done, seat = rng.random((TIME, ROWS)) < 0.2, rng.integers(0, seats, (TIME, ROWS))
     return numbers(seed, TIME, ROWS, WIDTH), done, seat
@@ -69,13 +69,13 @@ def story(seed, seats):
 
 @functools.cache
 def params_of(kind):
-    inputs = (empty(kind, 1), *(part[0] for part in story(0, 1)))
+    inputs = (empty(kind, 1), *(part[0] for part in steps_of(0, 1)))
     shapes = jax.eval_shape(functools.partial(Player(kind).init, method="step"), jax.random.key(0), *inputs)
     return filled(shapes)
 
 
 @functools.cache
-def playing(kind, method, dtype=jnp.float32):
+def compiled(kind, method, dtype=jnp.float32):
     return jax.jit(functools.partial(Player(kind, dtype).apply, method=method), static_argnames="stop_every")
 
 
@@ -97,39 +97,39 @@ def near(ours, others, atol=1e-5):
         ("none", []),
     ],
 )
-def test_a_memory_begins_with_nothing(kind, shapes):
+def test_initial_memory_is_zero(kind, shapes):
     leaves = jax.tree.leaves(m.state_of(kind, 3, 8, 4, 5, jnp.bfloat16))
     assert [leaf.shape for leaf in leaves] == shapes
     assert not any(leaf.any() for leaf in leaves)
 
 
 @pytest.mark.parametrize(
-    ("choice", "sentence"),
+    ("choice", "message"),
     [
-        (("ltsm", 8), 'unknown memory "ltsm"; known are lstm, gru'),
-        (("rwkv", 40), "cannot cut 40 channels into heads of 32"),
+        (("ltsm", 8), 'unknown memory "ltsm"; expected one of lstm, gru'),
+        (("rwkv", 40), "cannot split 40 channels into heads of 32"),
         (("rwkv", 8, 0), "heads of 0"),
         (("transformer", 8, 4, 0), "memory of 0 steps is empty"),
     ],
 )
-def test_what_cannot_be_is_told(choice, sentence):
-    with pytest.raises(LudusError, match=sentence):
+def test_invalid_memories_raise(choice, message):
+    with pytest.raises(LudusError, match=message):
         m.cell_of(*choice)
-    with pytest.raises(LudusError, match=sentence):
+    with pytest.raises(LudusError, match=message):
         m.state_of(choice[0], 3, *choice[1:])
 
 
 @every_kind
 def test_parameters_are_the_same_by_step_and_by_scan(kind):
-    x, done, seat = story(0, 2)
+    x, done, seat = steps_of(0, 2)
     by_scan = jax.eval_shape(
         functools.partial(Player(kind).init, method="scan"), jax.random.key(0), empty(kind, 2), x, done, seat
     )
     assert jax.tree.map(lambda leaf: leaf.shape, by_scan) == jax.tree.map(lambda leaf: leaf.shape, params_of(kind))
 
 
-def test_what_is_begun_by_scan_is_begun_at_all():
-    x, done, seat = story(0, 2)
+def test_scan_initialises_parameters():
+    x, done, seat = steps_of(0, 2)
     player = Player("lstm")
     params = jax.jit(functools.partial(player.init, method="scan"))(jax.random.key(0), empty("lstm", 2), x, done, seat)
     for recurrent in np.split(params["params"]["cell"]["recurrent"]["kernel"], 4, axis=1):
@@ -142,7 +142,7 @@ def sigmoid(x):
 
 def test_a_step_of_lstm_by_hand():
     params = params_of("lstm")["params"]["cell"]
-    (c, h), x = somewhere("lstm", 1, 1)[0], numbers(2, ROWS, WIDTH)
+    (c, h), x = random_memory("lstm", 1, 1)[0], numbers(2, ROWS, WIDTH)
 
     def gate(number):
         part = slice(number * CHANNELS, (number + 1) * CHANNELS)
@@ -155,20 +155,20 @@ def test_a_step_of_lstm_by_hand():
     near((state, y), ((new_c, new_h), new_h))
 
 
-def test_an_lstm_begins_by_keeping_what_it_sees():
+def test_initial_lstm_gates_keep_the_state():
     cell = m.cell_of("lstm", 256, length=64)
     bias = cell.init(jax.random.key(0), m.state_of("lstm", 1, 256), jnp.zeros((1, 4)))["params"]["recurrent"]["bias"]
     take, keep, new, out = np.split(bias, 4)
     np.testing.assert_array_equal(take, -keep)
     assert np.all((keep >= 0.0) & (keep <= np.log(63.0)))
     assert not new.any() and not out.any()
-    # a quarter of the channels still hold a third of what they saw thirty steps ago
+    # A quarter of the channels keep more than a third of their state for thirty steps.
     assert np.mean(sigmoid(keep) ** 30 > 0.35) > 0.25
 
 
 def test_a_step_of_gru_by_hand():
     params = params_of("gru")["params"]["cell"]
-    h, x = somewhere("gru", 1, 1)[0], numbers(2, ROWS, WIDTH)
+    h, x = random_memory("gru", 1, 1)[0], numbers(2, ROWS, WIDTH)
 
     def part(name, x):
         return x @ params[name]["kernel"] + params[name].get("bias", 0.0)
@@ -205,24 +205,24 @@ def test_steps_of_rwkv_by_hand():
     for time in range(3):
         x = numbers(time, ROWS, WIDTH)
         state, y = step({"params": params}, state, x)
-        told = [rwkv_by_hand(params, *by_hand[row], x[row]) for row in range(ROWS)]
-        by_hand = [kept for kept, _ in told]
-        near(y, np.stack([said for _, said in told]), atol=1e-4)
+        steps = [rwkv_by_hand(params, *by_hand[row], x[row]) for row in range(ROWS)]
+        by_hand = [kept for kept, _ in steps]
+        near(y, np.stack([output for _, output in steps]), atol=1e-4)
     near(state, tuple(np.stack(part) for part in zip(*by_hand, strict=True)), atol=1e-4)
 
 
-def test_rwkv_needs_no_projection_where_the_width_fits():
+def test_rwkv_has_no_projection_if_the_width_fits():
     state, x = m.state_of("rwkv", ROWS, CHANNELS, HEAD), numbers(0, ROWS, CHANNELS)
     cell = m.cell_of("rwkv", CHANNELS, HEAD)
     assert "in" not in jax.eval_shape(cell.init, jax.random.key(0), state, x)["params"]
 
 
-def test_rwkv_begins_with_slow_and_fast_channels():
+def test_rwkv_is_initialised_with_slow_and_fast_channels():
     kept = np.exp(-np.exp(m.from_slow_to_fast(jax.random.key(0), (64,))))
     assert kept[0] > 0.997 and 0.65 < kept[-1] < 0.7 and (np.diff(kept) < 0).all()
 
 
-def test_a_transformer_memory_is_an_encoder_layer_over_the_last_steps():
+def test_transformer_memory_equals_an_encoder_layer_over_the_last_steps():
     params = params_of("transformer")["params"]["cell"]
     step = jax.jit(m.cell_of("transformer", CHANNELS, length=LENGTH).apply)
     state, past = m.state_of("transformer", ROWS, CHANNELS, length=LENGTH), numbers(1, TIME, ROWS, WIDTH)
@@ -234,8 +234,8 @@ def test_a_transformer_memory_is_an_encoder_layer_over_the_last_steps():
         state, y = step({"params": params}, state, past[time])
         tokens = np.concatenate([tokens[:, 1:], (past[time] @ params["project"]["kernel"])[:, None]], axis=1)
         there = np.broadcast_to(np.arange(LENGTH) >= LENGTH - 1 - time, (ROWS, LENGTH))
-        told = layer({"params": shared | {"attention": attention}}, tokens, there)[:, -1]
-        near(y, RMSNorm().apply({"params": params["norm"]}, told))
+        newest = layer({"params": shared | {"attention": attention}}, tokens, there)[:, -1]
+        near(y, RMSNorm().apply({"params": params["norm"]}, newest))
 
 
 def test_no_memory_repeats_or_projects():
@@ -249,28 +249,29 @@ def test_no_memory_repeats_or_projects():
 
 
 def by_steps(kind, rstate, x, done, main):
-    said = []
+    outputs = []
     for time in range(len(x)):
-        rstate, y = playing(kind, "step")(params_of(kind), rstate, x[time], done[time], main[time])
-        said.append(y)
-    return rstate, np.stack(said)
+        rstate, y = compiled(kind, "step")(params_of(kind), rstate, x[time], done[time], main[time])
+        outputs.append(y)
+    return rstate, np.stack(outputs)
 
 
 @every_kind
 @given(seed=seeds, seats=st.integers(1, 3))
 @settings(max_examples=20)
-def test_one_step_at_a_time_and_the_scan_agree(kind, seed, seats):
-    x, done, seat = story(seed, seats + 1)
-    inputs = (somewhere(kind, seats, seed), x, done, seat - seed % 2)  # one seat too many, before or after all others
-    near(playing(kind, "scan")(params_of(kind), *inputs), by_steps(kind, *inputs))
+def test_single_steps_equal_the_scan(kind, seed, seats):
+    x, done, seat = steps_of(seed, seats + 1)
+    # One seat has no memory: it is below or above all others.
+    inputs = (random_memory(kind, seats, seed), x, done, seat - seed % 2)
+    near(compiled(kind, "scan")(params_of(kind), *inputs), by_steps(kind, *inputs))
 
 
 @every_kind
 def test_each_seat_remembers_its_own_steps_of_its_own_game_only(kind):
-    """Every answer is what one memory says that saw nothing but this seat's steps since the game began."""
-    x, done, seat = story(5, 3)
-    _, said = playing(kind, "scan")(params_of(kind), empty(kind, 3), x, done, seat)
-    step = playing(kind, "step")
+    """Every output equals that of a single memory that saw only this seat's steps since the game began."""
+    x, done, seat = steps_of(5, 3)
+    _, outputs = compiled(kind, "scan")(params_of(kind), empty(kind, 3), x, done, seat)
+    step = compiled(kind, "step")
     for row in range(ROWS):
         alone = [empty(kind, 1)] * 3
         for time in range(TIME):
@@ -279,13 +280,13 @@ def test_each_seat_remembers_its_own_steps_of_its_own_game_only(kind):
             own = seat[time, row]
             same_x = np.repeat(x[time, row][None], ROWS, axis=0)
             alone[own], y = step(params_of(kind), alone[own], same_x, np.zeros(ROWS, bool), np.zeros(ROWS, int))
-            near(said[time, row], y[0])
+            near(outputs[time, row], y[0])
 
 
 @remembering
-def test_the_other_seats_memories_stay_to_the_bit(kind):
-    before, x, seat = somewhere(kind, 3, 1), numbers(2, ROWS, WIDTH), np.array([0, 1, 2])
-    after, _ = playing(kind, "step")(params_of(kind), before, x, np.zeros(ROWS, bool), seat)
+def test_memories_of_other_seats_are_unchanged(kind):
+    before, x, seat = random_memory(kind, 3, 1), numbers(2, ROWS, WIDTH), np.array([0, 1, 2])
+    after, _ = compiled(kind, "step")(params_of(kind), before, x, np.zeros(ROWS, bool), seat)
     for number, (ours, theirs) in enumerate(zip(after, before, strict=True)):
         pairs = zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True)
         changed = [np.asarray(our != their).reshape(ROWS, -1).any(axis=1) for our, their in pairs]
@@ -293,40 +294,40 @@ def test_the_other_seats_memories_stay_to_the_bit(kind):
 
 
 @remembering
-def test_a_new_game_empties_all_memories_before_the_step(kind):
+def test_new_game_resets_all_memories_before_the_step(kind):
     x, seat = numbers(2, ROWS, WIDTH), np.array([0, 1, 1])
-    step = playing(kind, "step")
+    step = compiled(kind, "step")
     fresh = step(params_of(kind), empty(kind, 2), x, np.zeros(ROWS, bool), seat)
-    same(step(params_of(kind), somewhere(kind, 2, 1), x, np.ones(ROWS, bool), seat), fresh)
-    _, remembered = step(params_of(kind), somewhere(kind, 2, 1), x, np.zeros(ROWS, bool), seat)
+    same(step(params_of(kind), random_memory(kind, 2, 1), x, np.ones(ROWS, bool), seat), fresh)
+    _, remembered = step(params_of(kind), random_memory(kind, 2, 1), x, np.zeros(ROWS, bool), seat)
     assert not np.allclose(remembered, fresh[1], atol=1e-3)
 
 
 @every_kind
-def test_seats_may_be_small_numbers(kind):
-    x, done, seat = story(3, 2)
-    scan = playing(kind, "scan")
-    rstate = somewhere(kind, 2, 3)
+def test_seats_may_have_a_small_integer_type(kind):
+    x, done, seat = steps_of(3, 2)
+    scan = compiled(kind, "scan")
+    rstate = random_memory(kind, 2, 3)
     same(scan(params_of(kind), rstate, x, done, seat.astype(np.uint8)), scan(params_of(kind), rstate, x, done, seat))
 
 
 @every_kind
 def test_main_is_true_for_the_first_of_two(kind):
-    x, done, seat = story(3, 2)
-    scan = playing(kind, "scan")
-    rstate = somewhere(kind, 2, 3)
+    x, done, seat = steps_of(3, 2)
+    scan = compiled(kind, "scan")
+    rstate = random_memory(kind, 2, 3)
     same(scan(params_of(kind), rstate, x, done, seat == 0), scan(params_of(kind), rstate, x, done, seat))
 
 
-def test_true_and_false_are_not_enough_for_three():
-    x, done, seat = story(3, 3)
+def test_booleans_are_rejected_for_three_seats():
+    x, done, seat = steps_of(3, 3)
     with pytest.raises(LudusError, match="there are 3 memories"):
         Player("lstm").apply(params_of("lstm"), empty("lstm", 3), x, done, seat == 0, method="scan")
 
 
 @functools.cache
-def slope_of(kind):
-    """How the answer at time 7 depends on all inputs and on the memory before them."""
+def gradient_of(kind):
+    """The gradient of the output at time 7 with respect to all inputs and the initial memory."""
 
     def answer(moving, rstate, x, done, seat, stop_every):
         rstate = jax.tree.map(lambda leaf, change: leaf if leaf.dtype == bool else leaf + change, rstate, moving[0])
@@ -338,11 +339,11 @@ def slope_of(kind):
 
 @remembering
 @pytest.mark.parametrize(("stop_every", "opens"), [(0, 0), (3, 6), (4, 4)])
-def test_gradients_stop_at_multiples_and_nowhere_else(kind, stop_every, opens):
+def test_gradients_stop_only_at_multiples(kind, stop_every, opens):
     x, seat, done = numbers(0, TIME, ROWS, WIDTH), np.zeros((TIME, ROWS), int), np.zeros((TIME, ROWS), bool)
     rstate = empty(kind, 1)
     moving = (jax.tree.map(lambda leaf: jnp.zeros(leaf.shape), rstate), jnp.zeros_like(x))
-    to_state, to_x = slope_of(kind)(moving, rstate, x, done, seat, stop_every)
+    to_state, to_x = gradient_of(kind)(moving, rstate, x, done, seat, stop_every)
     assert np.isfinite(to_x).all()
     reached = np.abs(to_x).sum(axis=(1, 2)) > 0
     oldest = max(opens, 7 + 1 - LENGTH) if kind == "transformer" else opens
@@ -354,18 +355,18 @@ def test_gradients_stop_at_multiples_and_nowhere_else(kind, stop_every, opens):
 
 
 @remembering
-def test_where_gradients_stop_numbers_do_not(kind):
-    inputs = (somewhere(kind, 2, 1), *story(4, 2))
+def test_stopping_gradients_does_not_change_outputs(kind):
+    inputs = (random_memory(kind, 2, 1), *steps_of(4, 2))
     near(
-        playing(kind, "scan")(params_of(kind), *inputs, stop_every=2),
-        playing(kind, "scan")(params_of(kind), *inputs),
+        compiled(kind, "scan")(params_of(kind), *inputs, stop_every=2),
+        compiled(kind, "scan")(params_of(kind), *inputs),
         1e-6,
     )
 
 
 @every_kind
-def test_slopes_of_parameters_are_finite_and_reach_all(kind):
-    x, done, seat = story(6, 2)
+def test_gradients_are_finite_and_reach_all_parameters(kind):
+    x, done, seat = steps_of(6, 2)
 
     def loss(params):
         return jnp.sum(Player(kind).apply(params, empty(kind, 2), x, done, seat, method="scan")[1] ** 2)
@@ -375,25 +376,25 @@ def test_slopes_of_parameters_are_finite_and_reach_all(kind):
 
 
 @every_kind
-def test_compiled_is_the_same(kind):
-    x, done, seat = (part[0] for part in story(7, 2))
-    plain = Player(kind).apply(params_of(kind), somewhere(kind, 2, 1), x, done, seat, method="step")
-    near(playing(kind, "step")(params_of(kind), somewhere(kind, 2, 1), x, done, seat), plain)
+def test_compiled_step_equals_plain_step(kind):
+    x, done, seat = (part[0] for part in steps_of(7, 2))
+    plain = Player(kind).apply(params_of(kind), random_memory(kind, 2, 1), x, done, seat, method="step")
+    near(compiled(kind, "step")(params_of(kind), random_memory(kind, 2, 1), x, done, seat), plain)
 
 
 @every_kind
-def test_half_precision_stays_near_and_keeps_its_types(kind):
-    x, done, seat = story(8, 2)
-    state, said = playing(kind, "scan", jnp.bfloat16)(params_of(kind), empty(kind, 2, jnp.bfloat16), x, done, seat)
+def test_bfloat16_is_close_and_keeps_its_types(kind):
+    x, done, seat = steps_of(8, 2)
+    state, outputs = compiled(kind, "scan", jnp.bfloat16)(params_of(kind), empty(kind, 2, jnp.bfloat16), x, done, seat)
     same(
         jax.tree.map(lambda leaf: leaf.dtype, state),
         jax.tree.map(lambda leaf: leaf.dtype, empty(kind, 2, jnp.bfloat16)),
     )
-    _, exact = playing(kind, "scan")(params_of(kind), empty(kind, 2), x, done, seat)
-    assert np.abs(np.asarray(said, np.float32) - exact).mean() < 0.03 * np.abs(exact).mean()
+    _, exact = compiled(kind, "scan")(params_of(kind), empty(kind, 2), x, done, seat)
+    assert np.abs(np.asarray(outputs, np.float32) - exact).mean() < 0.03 * np.abs(exact).mean()
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru", "rwkv"])
-def test_what_accumulates_is_kept_in_full_precision(kind):
+def test_accumulators_are_float32(kind):
     accumulator = jax.tree.leaves(m.state_of(kind, ROWS, CHANNELS, HEAD, dtype=jnp.bfloat16))[-1]
     assert accumulator.dtype == jnp.float32

@@ -25,8 +25,8 @@ def network_of(name, args=None, **more):
     return MLPAgent(layout_of(game.rules.OBSERVATION, game.spec), args or MLPArgs(), 2, game.spec.actions, **more)
 
 
-def some_way_in(name):
-    """[ROWS] of a game after some random play; its legal actions, None where they are continuous."""
+def played_observation(name):
+    """Observations after some random play, and legal actions; None if actions are continuous."""
     pool = Pool(name, ROWS, seed=1, threads=1)
     pool.play_randomly(3)
     views = slice(0, ROWS)
@@ -35,27 +35,27 @@ def some_way_in(name):
 
 
 def graded(network):
-    """Answers and gradients of a sum over all that is answered, compiled, with a count of the compilations."""
+    """Outputs and gradients of a weighted sum of them, compiled, and a list with one element per compilation."""
     traces = []
 
     def loss(variables, x, legal):
         traces.append(1)
         _, policy, value, valid = network.apply(variables, x, (), legal=legal)
-        said = jax.tree.leaves(policy)
-        answers = [jnp.where(part > ILLEGAL, part, 0.0) for part in (*said, value)]
-        total = sum((jnp.cos(jnp.arange(part.size).reshape(part.shape)) * part).sum() for part in answers)
+        policies = jax.tree.leaves(policy)
+        outputs = [jnp.where(part > ILLEGAL, part, 0.0) for part in (*policies, value)]
+        total = sum((jnp.cos(jnp.arange(part.size).reshape(part.shape)) * part).sum() for part in outputs)
         return total, (policy, value, valid)
 
     return jax.jit(jax.value_and_grad(loss, has_aux=True)), traces
 
 
 @pytest.mark.parametrize("name", games.names())
-def test_every_game_is_read(name):
+def test_every_game_is_supported(name):
     network = network_of(name)
-    x, legal = some_way_in(name)
+    x, legal = played_observation(name)
     variables = new_variables(network, KEY)
     decide, traces = graded(network)
-    (_, (policy, value, valid)), slopes = decide(variables, x, legal)
+    (_, (policy, value, valid)), gradients = decide(variables, x, legal)
     assert value.shape == (ROWS, 2) and np.isfinite(value).all() and np.all(valid)
     if legal is None:
         mean, log_deviation = policy
@@ -64,7 +64,7 @@ def test_every_game_is_read(name):
     else:
         assert policy.shape == legal.shape and np.isfinite(policy).all()
         np.testing.assert_array_equal(policy == ILLEGAL, ~legal)
-    dead = [path for path, slope in jax.tree_util.tree_leaves_with_path(slopes) if not np.any(slope)]
+    dead = [path for path, gradient in jax.tree_util.tree_leaves_with_path(gradients) if not np.any(gradient)]
     assert not dead
     changed = {field: np.concatenate([array[:1], array[:1], array[2:]]) for field, array in x.items()}
     (_, (_, other, _)), _ = decide(variables, changed, legal)
@@ -72,7 +72,7 @@ def test_every_game_is_read(name):
     assert len(traces) == 1
 
 
-def test_cartpole_has_two_towers_of_the_usual_make():
+def test_cartpole_network_has_two_orthogonal_towers():
     network = MLPAgent(network_of("cartpole").layout, MLPArgs(), 1, Discrete(2))
     tower = 4 * 64 + 64 + 64 * 64 + 64
     assert total_params(network) == 2 * tower + 64 * 2 + 2 + 64 + 1 == 9155
@@ -85,9 +85,9 @@ def test_cartpole_has_two_towers_of_the_usual_make():
     np.testing.assert_allclose(np.linalg.norm(learned["value"]["kernel"]), 1.0, rtol=1e-4)
 
 
-def test_the_answer_is_that_of_the_layers_by_hand():
+def test_value_by_hand():
     network = network_of("cartpole", MLPArgs(width=8, depth=2, activation="relu"))
-    x, _ = some_way_in("cartpole")
+    x, _ = played_observation("cartpole")
     learned = new_variables(network, KEY)["params"]
     field = network.layout.globals[0]
     hidden = np.where(
@@ -99,15 +99,15 @@ def test_the_answer_is_that_of_the_layers_by_hand():
     np.testing.assert_allclose(network.apply({"params": learned}, x)[2], expected, atol=1e-5)
 
 
-def test_a_shared_trunk_is_one_tower():
+def test_shared_layers_are_one_tower():
     both, one = network_of("cartpole"), network_of("cartpole", MLPArgs(shared=True))
     assert total_params(both) - total_params(one) == 4 * 64 + 64 + 64 * 64 + 64
 
 
-def test_rows_that_are_looked_up_are_those_that_would_be_multiplied(monkeypatch):
+def test_lookup_equals_multiplication_of_one_hot_columns(monkeypatch):
     monkeypatch.setattr(mlp, "MOST_COLUMNS", 10)
-    layer = mlp.First(network_of("tictactoe").layout, 5)
-    x, _ = some_way_in("tictactoe")
+    layer = mlp.InputLayer(network_of("tictactoe").layout, 5)
+    x, _ = played_observation("tictactoe")
     variables = layer.init(KEY, x)
     table = np.asarray(variables["params"]["board_table"]).reshape(9, 3, 5)
     expected = table[np.arange(9), x["board"]].sum(axis=1) + variables["params"]["dense"]["bias"]
@@ -116,7 +116,7 @@ def test_rows_that_are_looked_up_are_those_that_would_be_multiplied(monkeypatch)
 
 def test_bfloat16_is_close_to_float32():
     exact, rough = network_of("connect4"), network_of("connect4", dtype=jnp.bfloat16)
-    x, legal = some_way_in("connect4")
+    x, legal = played_observation("connect4")
     variables = new_variables(exact, KEY)
     (_, policy, value, _), (_, near, other, _) = (one.apply(variables, x, legal=legal) for one in (exact, rough))
     assert near.dtype == other.dtype == jnp.float32
@@ -124,7 +124,7 @@ def test_bfloat16_is_close_to_float32():
     np.testing.assert_allclose(np.where(legal, near, 0), np.where(legal, policy, 0), atol=0.002)
 
 
-def test_bounds_that_are_wide_or_missing_give_finite_answers():
+def test_wide_or_missing_bounds_give_finite_outputs():
     spec = Spec(1, Discrete(2))
     layout = layout_of(record(big=np.int64, far=f32, some=within(0, 500, i16, 3)), spec)
     network = MLPAgent(layout, MLPArgs(), 1, spec.actions)
@@ -136,7 +136,7 @@ def test_bounds_that_are_wide_or_missing_give_finite_answers():
     assert np.isfinite(logits).all() and np.isfinite(value).all()
 
 
-def test_what_it_cannot_read_is_said():
+def test_unsupported_observations_raise():
     network = network_of("tictactoe")
     variables = new_variables(network, KEY)
     with pytest.raises(LudusError, match="board has the shape"):

@@ -1,6 +1,6 @@
-"""Every setting of every network, with every value it may have: the agent works, or a LudusError says why it cannot.
+"""Every setting of every network with every possible value: the agent works, or a LudusError explains why not.
 
-Agents are traced, not compiled: shapes and structure show what does not fit together, and it takes a moment.
+Agents are traced, not compiled: this checks shapes and structure, and is fast.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from ludus.training import config, runs
 from ludus.types import Discrete, LudusError, Spec, Step
 
 ROWS = 2
-SETTINGS = PPO(agent="rnn", length=2, epochs=1, minibatches=1, devices=1)
+SETTINGS = PPO(agent="rnn", rollout_length=2, update_epochs=1, num_minibatches=1, devices=1)
 SMALL = {
     "num_layers": 1, "num_channels": 16, "rnn_channels": 16, "rwkv_head_size": 8, "memory_length": 4,
     "critic_width": 16, "critic_depth": 1, "embedding_shape": (999, 8),
@@ -38,13 +38,13 @@ NUMBERS = {
     "critic_dims": ((8,), (8, 8)), "temperature": (1.0,), "min_std": (0.0,), "max_std": (0.5,), "optimism": (0.0,),
     "num_elites": (1,), "num_pi_trajs": (0,),
 }  # fmt: skip
-"""values other than the default; 2 for every number that is not here"""
+"""values other than the default; 2 for all other numbers"""
 REFUSED = {
     "q_head": "q_head gives action values, but this agent needs a policy and a value; set model.q_head to false",
-    "int_head": "int_head is the value of novelty rewards, but there are none; set novelty above 0",
+    "int_head": "int_head is the value of novelty rewards, but there are none; set int_coef above 0",
 }
 ALONE = {"switch": "switch is for sequences of two seats", "oppo_info": "this game has neither; turn it off"}
-"""the same in games for one"""
+"""the same for games with one seat"""
 OF_CARDS = (
     "num_layers", "num_channels", "use_history", "card_mask", "noam", "action_feats", "version", "freeze_id",
     "embedding_shape",
@@ -52,7 +52,7 @@ OF_CARDS = (
 
 
 def values(kind):
-    """(name, value) for every switch turned, every word and another number of every field."""
+    """(name, value) for every field: the other boolean, every word, or another number."""
     hints, found = get_type_hints(kind), []
     for field in dataclasses.fields(kind):
         if hints[field.name] is bool:
@@ -71,7 +71,7 @@ def opened(game):
 
 
 def check_plays(agent, step):
-    """A decision has the shapes that it should have, and memories keep theirs."""
+    """Check the shapes of a decision, and that memories keep their shapes."""
     params = shapes_of(agent.network)
     shown, before = agent.shown(step.observation, step.mask), jax.eval_shape(lambda: agent.memory(ROWS))
     given = shown, step.mask, step.seat, step.first
@@ -82,7 +82,7 @@ def check_plays(agent, step):
 
 @pytest.fixture
 def check_learns(monkeypatch):
-    """Check that an update of PPO fits together, for switches and words; sizes change nothing about that."""
+    """Trace an update of PPO for booleans and words; sizes make no difference."""
     monkeypatch.setattr(jax.stages.Lowered, "compile", lambda lowered: None)
 
     def check(agent, value, observation):
@@ -108,15 +108,17 @@ def test_every_setting_of_the_rnn_agent_works_in_a_game(check_learns, game, name
 
 @pytest.mark.parametrize(("name", "value"), [pair for pair in values(ModelArgs) if pair[0] in OF_CARDS])
 def test_every_setting_that_reads_cards_works_with_cards(name, value):
-    """With entities, ids, padding, a history and actions that are about something."""
+    """With entities, ids, padding, past actions, and actions that refer to entities."""
     spec = Spec(2, Discrete(12), zero_sum=True)
     agent = deep.DeepAgent(RNNAgent(SMALL_CARDS, ModelArgs(**SMALL | {name: value}), 1, spec.actions, 2), spec)
     mask, zeros = np.arange(12) < np.full((ROWS, 1), 5), np.zeros(ROWS, np.int8)
     step = Step(some_cards(ROWS), mask, zeros, np.zeros((ROWS, 2)), np.ones(ROWS), np.zeros(ROWS, bool))
     check_plays(agent, step)
     steps = agent.packed(jax.tree.map(lambda array: np.stack([array] * 3), step))
-    judged = jax.eval_shape(lambda params: agent.evaluate(params, agent.memory(ROWS), steps), shapes_of(agent.network))
-    assert judged.value.shape == (3, ROWS, 2) and judged.policy.shape == (3, ROWS, 12)
+    evaluated = jax.eval_shape(
+        lambda params: agent.evaluate(params, agent.memory(ROWS), steps), shapes_of(agent.network)
+    )
+    assert evaluated.value.shape == (3, ROWS, 2) and evaluated.policy.shape == (3, ROWS, 12)
 
 
 @pytest.mark.parametrize(("name", "value"), values(MLPArgs))
@@ -149,14 +151,14 @@ def test_every_setting_of_the_world_model_works(kind, name, value):
     assert dream[0].shape == (4, ROWS, 6) and dream[1].shape == (3, ROWS, 2)
 
 
-def test_curiosity_brings_its_own_head():
+def test_novelty_rewards_set_int_head():
     pool = opened("tictactoe")
     for args in (ModelArgs(**SMALL), ModelArgs(**SMALL, int_head=True)):
         assert deep.new_agent(pool, args, curious=True).network.args.int_head
 
 
-def test_a_run_with_a_head_that_ppo_cannot_use_is_refused_at_its_start(tmp_path):
-    asked = {"game": "tictactoe", "algorithm": "ppo", "agent": "rnn", "model": {"q_head": True}}
+def test_run_with_q_head_is_rejected_at_its_start(tmp_path):
+    settings = {"game": "tictactoe", "algorithm": "ppo", "agent": "rnn", "model": {"q_head": True}}
     with pytest.raises(LudusError, match=r"this agent needs a policy and a value; set model\.q_head to false"):
-        runs.start(config.from_dict(asked, "the test"), tmp_path / "runs")
+        runs.start(config.from_dict(settings, "the test"), tmp_path / "runs")
     assert not (tmp_path / "runs").exists()

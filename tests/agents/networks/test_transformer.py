@@ -1,4 +1,4 @@
-"""Transformer layers: numbers by hand, padding that nobody sees, order that nobody knows unless told."""
+"""Transformer layers: values by hand, masked padding, and order only by positions."""
 
 import functools
 import math
@@ -30,7 +30,7 @@ def test_heads_are_128_wide_and_at_least_two():
 
 
 @pytest.mark.parametrize(("channels", "heads"), [(10, 3), (8, 0), (0, 2)])
-def test_heads_that_do_not_fit_are_told(channels, heads):
+def test_invalid_heads_raise(channels, heads):
     with pytest.raises(LudusError, match=f"{channels} channels cannot be split into {heads} heads"):
         t.head_width(channels, heads)
 
@@ -45,7 +45,7 @@ def test_rms_norm_by_hand(wrap):
 
 
 @plain_and_jit
-def test_a_gated_unit_by_hand(wrap):
+def test_glu_by_hand(wrap):
     kernels = {"linear": [[2.0, 0.0], [0.0, 1.0]], "gate": [[1.0, 0.0], [0.0, 1.0]], "out": [[1.0], [10.0]]}
     params = {"params": {name: {"kernel": jnp.array(kernel)} for name, kernel in kernels.items()}}
     silu = [1 / (1 + math.exp(-1)), -2 / (1 + math.exp(2))]
@@ -60,7 +60,7 @@ def test_attention_over_two_tokens_by_hand(wrap):
     query = jnp.array([[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]).reshape(1, 2, 1, 4)
     key = jnp.array([[math.log(3.0), 5.0, 5.0, 5.0], [0.0, 7.0, 7.0, 7.0]]).reshape(1, 2, 1, 4)
     value = jnp.array([[8.0, 0.0, 1.0, 4.0], [0.0, 4.0, 1.0, 8.0]]).reshape(1, 2, 1, 4)
-    # The scores of the first are 2 log 3 / √4 and 0, so it weighs 3 to 1; the second has no preference.
+    # The scores of the first are 2 log 3 / √4 and 0, so its weights are 3 to 1; those of the second are equal.
     expected = [[6, 1, 1, 5], [4, 2, 1, 6]]
     np.testing.assert_allclose(wrap(t.attend)(query, key, value)[0, :, 0], expected, rtol=1e-6)
     only_second = wrap(t.attend)(query, key, value, jnp.array([[False, True]]))
@@ -81,13 +81,13 @@ attend_compiled = jax.jit(t.attend)
 
 @given(seeds, st.sampled_from([(1, 1, 4, 1), (2, 3, 5, 2), (3, 4, 4, 3)]))
 @settings(max_examples=30)
-def test_attention_is_what_plain_loops_say(seed, shape):
+def test_attention_equals_plain_loops(seed, shape):
     batch, queries, keys, heads = shape
     rng = np.random.default_rng(seed)
     query, key, value = (rng.normal(size=(batch, length, heads, 4)) for length in (queries, keys, keys))
     valid = rng.random((batch, keys)) < 0.6
-    said = attend_compiled(*(x.astype(np.float32) for x in (query, key, value)), valid)
-    np.testing.assert_allclose(said, attention_by_loops(query, key, value, valid), atol=1e-5)
+    output = attend_compiled(*(x.astype(np.float32) for x in (query, key, value)), valid)
+    np.testing.assert_allclose(output, attention_by_loops(query, key, value, valid), atol=1e-5)
 
 
 def test_attention_does_not_overflow():
@@ -101,7 +101,7 @@ rotary_compiled = jax.jit(t.rotary)
 
 @given(seeds, st.integers(-50, 50))
 @settings(max_examples=30)
-def test_rotary_products_see_distances_only(seed, moved):
+def test_rotary_products_depend_only_on_distances(seed, moved):
     query, key = numbers(seed, 1, 2, 8), numbers(seed + 1, 1, 2, 8)
 
     def product(at, other):
@@ -141,76 +141,76 @@ def test_sinusoids_by_hand():
 
 
 @both_styles
-def test_padding_influences_nobody(noam):
+def test_padding_has_no_influence(noam):
     layer = t.EncoderLayer(16, 2, noam)
     x, valid = numbers(0, 2, 5, 16), jnp.array([[1, 1, 0, 1, 0], [1, 0, 1, 1, 1]], bool)
-    params, said_by = made(layer, x), compiled(layer)
-    said = said_by(params, x, valid)
-    other = said_by(params, jnp.where(valid[..., None], x, 100.0), valid)
-    np.testing.assert_array_equal(said[valid], other[valid])
-    without = said_by(params, x[:1, jnp.array([0, 1, 3])])
-    np.testing.assert_allclose(said[:1, jnp.array([0, 1, 3])], without, atol=1e-5)
-    assert not np.allclose(said[valid], said_by(params, x)[valid], atol=1e-3)
+    params, apply = made(layer, x), compiled(layer)
+    output = apply(params, x, valid)
+    other = apply(params, jnp.where(valid[..., None], x, 100.0), valid)
+    np.testing.assert_array_equal(output[valid], other[valid])
+    without = apply(params, x[:1, jnp.array([0, 1, 3])])
+    np.testing.assert_allclose(output[:1, jnp.array([0, 1, 3])], without, atol=1e-5)
+    assert not np.allclose(output[valid], apply(params, x)[valid], atol=1e-3)
 
 
-def test_a_row_of_padding_attends_to_nothing():
+def test_attention_without_valid_keys_is_zero():
     layer = t.Attention(16, 2)
     x, valid = numbers(0, 2, 5, 16), jnp.array([[False] * 5, [True] * 5])
-    params, said_by = made(layer, x), compiled(layer)
+    params, apply = made(layer, x), compiled(layer)
 
     def total(params, x):
-        return jnp.sum(said_by(params, x, valid) ** 2)
+        return jnp.sum(apply(params, x, valid) ** 2)
 
-    said = said_by(params, x, valid)
-    assert not said[0].any() and said[1].any()
+    output = apply(params, x, valid)
+    assert not output[0].any() and output[1].any()
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(jax.grad(total, (0, 1))(params, x)))
 
 
 @both_styles
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_a_set_has_no_order(noam, seed):
+def test_encoder_layer_is_permutation_equivariant(noam, seed):
     layer = t.EncoderLayer(16, 2, noam)
     x, order = numbers(seed, 2, 6, 16), np.random.default_rng(seed).permutation(6)
     valid = jnp.asarray(np.random.default_rng(seed).random((2, 6)) < 0.7)
-    params, said_by = made(layer, x), compiled(layer)
+    params, apply = made(layer, x), compiled(layer)
     np.testing.assert_allclose(
-        said_by(params, x[:, order], valid[:, order]), said_by(params, x, valid)[:, order], atol=1e-4
+        apply(params, x[:, order], valid[:, order]), apply(params, x, valid)[:, order], atol=1e-4
     )
 
 
-def test_a_sequence_has_an_order_that_only_distances_make():
+def test_rope_depends_only_on_relative_positions():
     layer = t.EncoderLayer(16, 2, rope=True)
     x, order = numbers(0, 2, 6, 16), jnp.array([3, 1, 5, 0, 2, 4])
-    params, said_by = made(layer, x), compiled(layer)
-    said = said_by(params, x)
-    assert not np.allclose(said_by(params, x[:, order]), said[:, order], atol=1e-3)
-    np.testing.assert_allclose(said_by(params, x[:, order], positions=order), said[:, order], atol=1e-4)
-    np.testing.assert_allclose(said_by(params, x, positions=jnp.arange(6) + 40), said, atol=1e-4)
+    params, apply = made(layer, x), compiled(layer)
+    output = apply(params, x)
+    assert not np.allclose(apply(params, x[:, order]), output[:, order], atol=1e-3)
+    np.testing.assert_allclose(apply(params, x[:, order], positions=order), output[:, order], atol=1e-4)
+    np.testing.assert_allclose(apply(params, x, positions=jnp.arange(6) + 40), output, atol=1e-4)
 
 
 @both_styles
-def test_film_that_says_nothing_changes_nothing(noam):
+def test_identity_film_changes_nothing(noam):
     layer = t.EncoderLayer(16, 2, noam)
     x, ones, zeros = numbers(0, 2, 5, 16), jnp.ones((2, 16)), jnp.zeros((2, 16))
-    params, said_by = made(layer, x), compiled(layer)
-    said = said_by(params, x)
-    np.testing.assert_array_equal(said_by(params, x, film=t.Film(ones, zeros, ones, zeros)), said)
-    np.testing.assert_array_equal(said_by(params, x, film=t.Film(zeros, zeros, zeros, zeros)), x)
+    params, apply = made(layer, x), compiled(layer)
+    output = apply(params, x)
+    np.testing.assert_array_equal(apply(params, x, film=t.Film(ones, zeros, ones, zeros)), output)
+    np.testing.assert_array_equal(apply(params, x, film=t.Film(zeros, zeros, zeros, zeros)), x)
     biases = numbers(1, 2, 16), numbers(2, 2, 16)
-    added = said_by(params, x, film=t.Film(zeros, biases[0], zeros, biases[1]))
+    added = apply(params, x, film=t.Film(zeros, biases[0], zeros, biases[1]))
     np.testing.assert_allclose(added, x + (biases[0] + biases[1])[:, None], atol=1e-5)
 
 
-def test_film_scales_attention_and_mlp_apart():
+def test_film_scales_attention_and_mlp_separately():
     layer = t.EncoderLayer(16, 2)
     x, ones, zeros = numbers(0, 2, 5, 16), jnp.ones((2, 16)), jnp.zeros((2, 16))
-    params, said_by = made(layer, x), compiled(layer)
-    attention = said_by(params, x, film=t.Film(ones, zeros, zeros, zeros)) - x
-    doubled = said_by(params, x, film=t.Film(2 * ones, zeros, zeros, zeros)) - x
+    params, apply = made(layer, x), compiled(layer)
+    attention = apply(params, x, film=t.Film(ones, zeros, zeros, zeros)) - x
+    doubled = apply(params, x, film=t.Film(2 * ones, zeros, zeros, zeros)) - x
     np.testing.assert_allclose(doubled, 2 * attention, atol=1e-5)
-    mlp = said_by(params, x, film=t.Film(zeros, zeros, ones, zeros)) - x
-    np.testing.assert_allclose(said_by(params, x, film=t.Film(zeros, zeros, 3 * ones, zeros)) - x, 3 * mlp, atol=1e-5)
+    mlp = apply(params, x, film=t.Film(zeros, zeros, ones, zeros)) - x
+    np.testing.assert_allclose(apply(params, x, film=t.Film(zeros, zeros, 3 * ones, zeros)) - x, 3 * mlp, atol=1e-5)
     assert np.abs(attention).max() > 0.1 and np.abs(mlp).max() > 0.1
 
 
@@ -219,34 +219,34 @@ def parameters(layer):
     return sum(leaf.size for leaf in leaves)
 
 
-def test_layers_have_the_parameters_their_equations_have():
+def test_number_of_parameters():
     c = 16
     assert parameters(t.EncoderLayer(c, 2)) == 4 * c * c + 6 * c * c + 2 * c
     assert parameters(t.EncoderLayer(c, 2, noam=False)) == 4 * (c * c + c) + 8 * c * c + 5 * c + 4 * c
 
 
 @both_styles
-def test_compiled_is_the_same_and_slopes_are_finite(noam):
+def test_compiled_layer_equals_plain_layer_and_gradients_are_finite(noam):
     layer = t.EncoderLayer(16, 2, noam, rope=True)
     x, valid = numbers(0, 3, 5, 16), jnp.array([[True] * 5, [True, False, True, False, False], [False] * 5])
     params = made(layer, x)
     np.testing.assert_allclose(jax.jit(layer.apply)(params, x, valid), layer.apply(params, x, valid), atol=1e-5)
-    slopes = jax.jit(jax.grad(lambda params, x: jnp.sum(layer.apply(params, x, valid) ** 2), (0, 1)))(params, x)
-    assert all(np.isfinite(leaf).all() and np.any(leaf) for leaf in jax.tree.leaves(slopes))
+    gradients = jax.jit(jax.grad(lambda params, x: jnp.sum(layer.apply(params, x, valid) ** 2), (0, 1)))(params, x)
+    assert all(np.isfinite(leaf).all() and np.any(leaf) for leaf in jax.tree.leaves(gradients))
 
 
 @both_styles
-def test_half_precision_stays_near(noam):
+def test_bfloat16_is_close_to_float32(noam):
     x, valid = 10.0 * numbers(0, 2, 300, 32), jnp.arange(300) < jnp.array([[300], [200]])
     whole, half = (t.EncoderLayer(32, 2, noam, True, dtype) for dtype in (jnp.float32, jnp.bfloat16))
     params = made(whole, x)
-    said = compiled(half)(params, x.astype(jnp.bfloat16), valid)
-    assert said.dtype == jnp.bfloat16
+    output = compiled(half)(params, x.astype(jnp.bfloat16), valid)
+    assert output.dtype == jnp.bfloat16
     expected = compiled(whole)(params, x, valid)
-    assert np.abs(np.asarray(said, np.float32) - expected).max() < 0.03 * np.abs(expected).max()
+    assert np.abs(np.asarray(output, np.float32) - expected).max() < 0.03 * np.abs(expected).max()
 
 
-def test_sums_of_half_precision_are_taken_in_full():
+def test_bfloat16_sums_are_computed_in_float32():
     # 1 + 1 + ... in bfloat16 stops at 256: weights or squares summed in it would be wrong by a factor.
     same = jnp.ones((1, 1000, 1, 2), jnp.bfloat16)
     np.testing.assert_allclose(np.asarray(t.attend(same, same, same), np.float32), 1.0)
@@ -255,7 +255,7 @@ def test_sums_of_half_precision_are_taken_in_full():
     np.testing.assert_allclose(np.asarray(norm.apply(norm.init(jax.random.key(0), x), x), np.float32), 1.0)
 
 
-def test_parameters_are_of_the_type_asked_for():
+def test_parameters_have_param_dtype():
     layer = t.EncoderLayer(16, 2, False, dtype=jnp.bfloat16, param_dtype=jnp.bfloat16)
     params = jax.eval_shape(layer.init, jax.random.key(0), jnp.ones((1, 2, 16), jnp.bfloat16))
     assert {leaf.dtype for leaf in jax.tree.leaves(params)} == {jnp.dtype(jnp.bfloat16)}

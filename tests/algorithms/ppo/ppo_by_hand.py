@@ -107,7 +107,7 @@ def gae(steps, value, gamma, trace):
 
 def vtrace(steps, value, ratio, settings):
     """Targets and advantages; `ratio` [T, N] counts for the seat that acted."""
-    gamma = settings.discount
+    gamma = settings.gamma
 
     def ratio_of(t, n, p):
         return ratio[t, n] if steps.seat[t, n] == p else 1.0
@@ -117,7 +117,10 @@ def vtrace(steps, value, ratio, settings):
             return 0.0
         keep = gamma * steps.discount[t + 1, n]
         error = steps.reward[t + 1, n, p] + keep * value[t + 1, n, p] - value[t, n, p]
-        rho, c = min(settings.rho_clip, ratio_of(t, n, p)), settings.trace * min(settings.c_clip, ratio_of(t, n, p))
+        rho, c = (
+            min(settings.rho_clip, ratio_of(t, n, p)),
+            settings.gae_lambda * min(settings.c_clip, ratio_of(t, n, p)),
+        )
         return rho * error + keep * c * after
 
     surprise = looped((len(value) - 1, *value.shape[1:]), fill)
@@ -199,5 +202,12 @@ def ppo_loss(settings, table, batch, advantage, target, entropy, memory=0.0, beg
 
 def plain(**settings):
     """Settings that a hand can follow."""
-    easy = {"discount": 0.5, "trace": 0.5, "normalise": False, "epochs": 1, "minibatches": 1, "refresh": False}
+    easy = {
+        "gamma": 0.5,
+        "gae_lambda": 0.5,
+        "norm_adv": False,
+        "update_epochs": 1,
+        "num_minibatches": 1,
+        "refresh_rollouts": False,
+    }
     return PPO(**(easy | settings))

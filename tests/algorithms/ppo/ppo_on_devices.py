@@ -18,14 +18,14 @@ from ludus.runtimes import Job, open_source  # noqa: E402
 def settings_for(devices):
     """All that sums over devices: normalised advantages, means over own decisions."""
     return PPO(
-        mlp=MLPArgs(width=8, depth=1), length=6, epochs=1, minibatches=1, devices=devices, upgo=True,
+        mlp=MLPArgs(width=8, depth=1), rollout_length=6, update_epochs=1, num_minibatches=1, devices=devices, upgo=True,
         learning_rate="0.01", opponents=("self:0.25", "random:0.75"),
     )  # fmt: skip
 
 
 def main(path):
     settings = settings_for(1)
-    source = open_source("local", Job("tictactoe", 8, 3, settings.length, 1, settings))
+    source = open_source("local", Job("tictactoe", 8, 3, settings.rollout_length, 1, settings))
     agent = settings.new_agent(source.lanes[0].worker.pool)
     learner = settings.new_learner(agent, 3)
     source.publish(settings.broadcast(learner), 0)

@@ -33,7 +33,7 @@ def test_two_games_by_hand(discount, advantage):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_gae_of_two_seats(seed):
-    batch, settings = random_batch(seed), plain(discount=0.9, trace=0.7)
+    batch, settings = random_batch(seed), plain(gamma=0.9, gae_lambda=0.7)
     wanted = gae(batch.steps, batch.decisions.value, 0.9, 0.7)
     found = estimate(settings, batch)
     same(found.advantage, acting(wanted, batch.steps.seat))
@@ -44,7 +44,7 @@ def test_gae_of_two_seats(seed):
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (2.0, 0.5)])
 def test_vtrace_of_two_seats(clips):
     batch = random_batch(3)
-    settings = plain(target="vtrace", discount=0.9, trace=0.8, rho_clip=clips[0], c_clip=clips[1])
+    settings = plain(advantage_estimator="vtrace", gamma=0.9, gae_lambda=0.8, rho_clip=clips[0], c_clip=clips[1])
     ratio = np.random.default_rng(0).uniform(0.2, 3.0, (T, N)).astype(np.float32)
     advantage, target = vtrace(batch.steps, batch.decisions.value, ratio, settings)
     found = estimate(settings, batch, ratio=ratio)
@@ -54,7 +54,7 @@ def test_vtrace_of_two_seats(clips):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_upgo_is_added_to_the_advantage_alone(seed):
-    batch, settings = random_batch(seed), plain(discount=0.9, upgo=True)
+    batch, settings = random_batch(seed), plain(gamma=0.9, upgo=True)
     value = batch.decisions.value
     usual = gae(batch.steps, value, 0.9, 0.5)
     pushed = usual + upgo(batch.steps, value, 0.9) - value[:-1]
@@ -69,7 +69,7 @@ def test_values_of_three_seats_have_a_chain_each():
     rng = np.random.default_rng(1)
     reward, value = (rng.normal(size=(T + 1, N, 3)).astype(np.float32) for _ in range(2))
     steps = batch.steps._replace(reward=reward, seat=rng.integers(0, 3, (T + 1, N)))
-    found = estimate(plain(discount=0.9), batch._replace(steps=steps), value, spec=spec)
+    found = estimate(plain(gamma=0.9), batch._replace(steps=steps), value, spec=spec)
     wanted = gae(steps, value, 0.9, 0.5)
     same(found.advantage, acting(wanted, steps.seat))
     same(found.target, wanted + value[:-1])
@@ -77,12 +77,12 @@ def test_values_of_three_seats_have_a_chain_each():
 
 def test_what_is_new_counts_on_from_game_to_game():
     """Rewards of 1 and a critic that expects nothing, with trace 1: 1, 1 + ½, 1 + ½ + ¼, … also where a game ends."""
-    settings = plain(novelty=2.0, novelty_discount=0.5, trace=1.0)
+    settings = plain(int_coef=2.0, int_gamma=0.5, gae_lambda=1.0)
     batch = one_row()._replace(news=np.ones((6, 1, 1), np.float32))
     value = np.concatenate([batch.decisions.value, np.zeros((6, 1, 1), np.float32)], axis=-1)
     endless = np.array([1.9375, 1.875, 1.75, 1.5, 1.0])
     found = estimate(settings, batch, value, spec=SOLO)
-    without = estimate(plain(trace=1.0), batch, value[..., :1], spec=SOLO)
+    without = estimate(plain(gae_lambda=1.0), batch, value[..., :1], spec=SOLO)
     same(found.target[:, 0, 1], endless)
     same(found.target[..., :1], without.target)
     same(found.advantage[:, 0], without.advantage[:, 0] + 2.0 * endless)
@@ -92,7 +92,7 @@ def test_only_own_decisions_are_brought_to_mean_0_and_deviation_1():
     batch = random_batch(7)
     counts = valid(batch.steps) & batch.own
     raw = np.asarray(estimate(plain(), batch).advantage)
-    found = np.asarray(estimate(plain(normalise=True), batch).advantage)
+    found = np.asarray(estimate(plain(norm_adv=True), batch).advantage)
     same(found[counts], (raw[counts] - raw[counts].mean()) / raw[counts].std())
     assert (found[~counts] == 0).all() and not counts.all()
     assert abs(raw[counts].mean()) > 1e-3  # there was something to bring there
@@ -101,5 +101,5 @@ def test_only_own_decisions_are_brought_to_mean_0_and_deviation_1():
 def test_advantages_that_are_all_alike_come_to_nothing():
     batch = random_batch(7)
     dull = batch.steps._replace(reward=np.zeros_like(batch.steps.reward))
-    found = estimate(plain(normalise=True), batch._replace(steps=dull), np.zeros_like(batch.decisions.value))
+    found = estimate(plain(norm_adv=True), batch._replace(steps=dull), np.zeros_like(batch.decisions.value))
     assert (np.asarray(found.advantage) == 0).all()

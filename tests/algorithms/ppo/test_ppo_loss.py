@@ -33,7 +33,7 @@ ENTROPY = 0.3
 
 def loss_of(settings, batch, table, fixed, entropy=ENTROPY):
     """The loss, what it tells, and its gradient by the table."""
-    others, rates = state_of(settings, table).agent, {"entropy": jnp.float32(entropy)}
+    others, rates = state_of(settings, table).agent, {"ent_coef": jnp.float32(entropy)}
     given = (others, batch, fixed, rates, counts_of(settings, batch), jax.random.key(0))
     reckon = jax.value_and_grad(functools.partial(objective.loss_of, settings, AGENT, *given), has_aux=True)
     (loss, (told, _)), gradient = alone(reckon, {"agent": table})
@@ -53,7 +53,7 @@ def estimated(seed):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"clip": 0.05}, {"dual_clip": 1.3}, {"value_clip": 0.2}, {"value_weight": 2.0}],
+    [{}, {"clip_coef": 0.05}, {"dual_clip": 1.3}, {"clip_range_vf": 0.2}, {"vf_coef": 2.0}],
     ids=lambda settings: " ".join(settings) or "plain",
 )
 @pytest.mark.parametrize("seed", range(2))
@@ -62,14 +62,14 @@ def test_the_loss_is_that_of_every_decision(settings, seed):
     loss, told, _ = loss_of(settings, batch, table, fixed)
     assert loss == pytest.approx(ppo_loss(settings, table, batch, *fixed, ENTROPY), rel=1e-5)
     assert loss == pytest.approx(
-        told["policy_loss"] + settings.value_weight * told["value_loss"] - ENTROPY * told["undecided"], rel=1e-5
+        told["policy_loss"] + settings.vf_coef * told["value_loss"] - ENTROPY * told["entropy"], rel=1e-5
     )
 
 
 def test_each_option_changes_the_loss():
     """So that the reckoning above was of something."""
     batch, table, fixed = random_batch(0), parameters_of(0), estimated(0)
-    options = ({}, {"clip": 0.05}, {"dual_clip": 1.3}, {"value_clip": 0.2}, {"value_weight": 2.0})
+    options = ({}, {"clip_coef": 0.05}, {"dual_clip": 1.3}, {"clip_range_vf": 0.2}, {"vf_coef": 2.0})
     losses = [loss_of(plain(**option), batch, table, fixed)[0] for option in options]
     assert len({round(loss, 4) for loss in losses}) == len(losses)
 
@@ -81,8 +81,8 @@ def test_what_it_tells_is_right():
     counts = valid(batch.steps) & batch.own
     taken = np.take_along_axis(policy_of(table, batch.steps)[:-1], batch.decisions.action[..., None], -1)[..., 0]
     ratio = (taken / np.exp(batch.decisions.log_prob))[counts]
-    assert told["kl"] == pytest.approx((ratio - 1 - np.log(ratio)).mean(), rel=1e-5)
-    assert told["clipped"] == pytest.approx((np.abs(ratio - 1) > settings.clip).mean())
+    assert told["approx_kl"] == pytest.approx((ratio - 1 - np.log(ratio)).mean(), rel=1e-5)
+    assert told["clip_fraction"] == pytest.approx((np.abs(ratio - 1) > settings.clip_coef).mean())
 
 
 def test_only_what_was_decided_oneself_moves_the_policy():
@@ -99,7 +99,7 @@ def test_only_what_was_decided_oneself_moves_the_policy():
 @pytest.mark.parametrize("target", ["gae", "vtrace"])
 def test_advantages_can_be_reckoned_anew(target):
     """With the values, and for vtrace the probabilities, of now; what an opponent did counts as it was met."""
-    settings = plain(target=target, recompute=True, discount=0.9, c_clip=0.8)
+    settings = plain(advantage_estimator=target, recompute_advantages=True, gamma=0.9, c_clip=0.8)
     batch, table = random_batch(4), parameters_of(4)
     value = np.asarray(table["value"])[batch.steps.observation["place"]]
     if target == "gae":
@@ -116,7 +116,7 @@ def test_advantages_can_be_reckoned_anew(target):
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "anew"])
 def test_burnt_in_steps_only_warm_the_memory_up(fixed):
     """This agent's memory tells how often it was called upon: values are higher by 3, and no gradient goes there."""
-    settings = plain(burn_in=3, recompute=not fixed)
+    settings = plain(burn_in=3, recompute_advantages=not fixed)
     batch, table = random_batch(6), parameters_of(6)
     loss, _, gradient = loss_of(settings, batch, table, estimated(6) if fixed else None)
     if fixed:
@@ -127,7 +127,7 @@ def test_burnt_in_steps_only_warm_the_memory_up(fixed):
         moved = np.abs(gradient[name]).max(axis=-1).reshape(T + 1, N)
         assert (moved[:3] == 0).all() and moved[3:].max() > 0
     assert gradient["weight"] == 0
-    without = loss_of(plain(recompute=not fixed), batch, table, estimated(6) if fixed else None)[2]
+    without = loss_of(plain(recompute_advantages=not fixed), batch, table, estimated(6) if fixed else None)[2]
     assert np.abs(without["value"]).max(axis=-1).reshape(T + 1, N)[:3].max() > 0
 
 
@@ -169,5 +169,5 @@ def test_where_the_value_clip_lets_go(moved, target, value_clip, pulls):
     """A value that moved further than the clip towards its target is left alone; away from it, it is called back."""
     table = parameters_of(0) | {"value": jnp.full(((T + 1) * N, 2), 1.0 + moved)}
     batch, fixed = one_decision(-1.0, 0.0, old_value=1.0, target=target)
-    gradient = loss_of(plain(value_clip=value_clip), batch, table, fixed)[2]
+    gradient = loss_of(plain(clip_range_vf=value_clip), batch, table, fixed)[2]
     assert bool(np.abs(gradient["value"]).max() > 0) is pulls

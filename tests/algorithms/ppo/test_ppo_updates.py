@@ -31,8 +31,8 @@ from ludus.types import LudusError
 
 AGENT = TableAgent(DUEL)
 SMALL = PPO(
-    mlp=MLPArgs(width=8, depth=1), length=6, epochs=2, minibatches=2, devices=1,
-    learning_rate="linear(0.01, 0, 1000)", entropy="linear(0.1, 0, 500)",
+    mlp=MLPArgs(width=8, depth=1), rollout_length=6, update_epochs=2, num_minibatches=2, devices=1,
+    learning_rate="linear(0.01, 0, 1000)", ent_coef="linear(0.1, 0, 500)",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def learned(settings, learning_rate=0.1, seed=0, entropy=0.01):
     """A table, and what an update with decisions of its own makes of the state and tells."""
     table = parameters_of(seed)
     batch = decided_by(table, random_batch(seed))
-    rates = {"learning_rate": jnp.float32(learning_rate), "entropy": jnp.float32(entropy)}
+    rates = {"learning_rate": jnp.float32(learning_rate), "ent_coef": jnp.float32(entropy)}
     update = functools.partial(learning.learn, settings, AGENT)
     order = sharding.shuffled(settings, 1, N, seed)
     state, told = alone(jax.jit(update), state_of(settings, table), batch, order, rates)
@@ -62,15 +62,15 @@ def change(settings, **options):
 
 def test_the_step_is_adams_along_a_shortened_gradient():
     """Its first step is -rate g / (|g| + ε), for the gradient g of all rows, made no longer than `max_gradient`."""
-    settings, batch, table = plain(max_gradient=0.05), random_batch(0), parameters_of(0)
+    settings, batch, table = plain(max_grad_norm=0.05), random_batch(0), parameters_of(0)
     batch = decided_by(table, batch)
-    rates = {"entropy": jnp.float32(0.01)}
+    rates = {"ent_coef": jnp.float32(0.01)}
     fixed = alone(objective.estimate, settings, AGENT, batch, batch.decisions.value, None)
     given = (state_of(settings, table).agent, batch, fixed, rates, counts_of(settings, batch), None)
     loss = functools.partial(objective.loss_of, settings, AGENT, *given)
     gradient = alone(jax.grad(lambda table: loss({"agent": table})[0]), table)
     length = np.sqrt(sum(np.square(part).sum() for part in map(np.asarray, gradient.values())))
-    assert length > 0.05 and learned(settings)[2]["gradient"] == pytest.approx(length, rel=1e-4)
+    assert length > 0.05 and learned(settings)[2]["grad_norm"] == pytest.approx(length, rel=1e-4)
     for name, part in gradient.items():
         short = np.asarray(part) * 0.05 / length
         np.testing.assert_allclose(change(settings)[name], -0.1 * short / (np.abs(short) + 1e-5), atol=1e-4)
@@ -84,27 +84,29 @@ def test_the_rate_is_how_far_it_goes():
 
 def test_kl_stop_ends_an_update():
     """The first step is free, as nothing has moved before it; the others would go on from too far away."""
-    once, stopped, never = plain(), plain(epochs=4, kl_stop=1e-4), plain(epochs=4, kl_stop=100.0)
-    assert learned(stopped)[2]["moving"] == 0.25 and learned(never)[2]["moving"] == 1.0
+    once, stopped, never = plain(), plain(update_epochs=4, target_kl=1e-4), plain(update_epochs=4, target_kl=100.0)
+    assert learned(stopped)[2]["applied_fraction"] == 0.25 and learned(never)[2]["applied_fraction"] == 1.0
     assert learned(stopped)[1].optimiser[1].count == 1 and learned(never)[1].optimiser[1].count == 4
     for name, part in change(once).items():
         np.testing.assert_allclose(change(stopped)[name], part, atol=1e-5)
     assert np.abs(change(never)["logits"] - change(once)["logits"]).max() > 0.05
 
 
-@pytest.mark.parametrize("settings", [{"normalise": True}, {"recompute": True}, {"target": "vtrace"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"norm_adv": True}, {"recompute_advantages": True}, {"advantage_estimator": "vtrace"}], ids=str
+)
 def test_a_gradient_piece_by_piece_is_the_same(settings):
-    whole, pieces = (plain(pieces=pieces, **settings) for pieces in (1, 2))
+    whole, pieces = (plain(gradient_accumulation=pieces, **settings) for pieces in (1, 2))
     for name, part in change(whole).items():
         np.testing.assert_allclose(change(pieces)[name], part, atol=1e-4)
-    for name in ("policy_loss", "value_loss", "undecided", "kl", "gradient"):
+    for name in ("policy_loss", "value_loss", "entropy", "approx_kl", "grad_norm"):
         assert learned(pieces)[2][name] == pytest.approx(learned(whole)[2][name], rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize("minibatches", [1, 2, 4])
 def test_every_epoch_learns_from_every_row_once(minibatches, monkeypatch):
     """And in an order of its own."""
-    settings = plain(epochs=3, minibatches=minibatches)
+    settings = plain(update_epochs=3, num_minibatches=minibatches)
 
     def note(settings, agent, batch, fixed, rates, carry, now):
         (state, moving), (rows, _) = carry, now
@@ -136,7 +138,7 @@ def test_a_part_of_the_rows_is_that_of_all_arrays():
 @pytest.fixture(scope="module")
 def beginning():
     """An agent, a learner that knows nothing, and two rollouts of it, tic-tac-toe against itself."""
-    source = open_source("local", Job("tictactoe", 8, 3, SMALL.length, 1, SMALL))
+    source = open_source("local", Job("tictactoe", 8, 3, SMALL.rollout_length, 1, SMALL))
     agent = SMALL.new_agent(source.lanes[0].worker.pool)
     learner = SMALL.new_learner(agent, 3)
     source.publish(SMALL.broadcast(learner), 0)
@@ -152,11 +154,11 @@ def test_schedules_are_followed(beginning):
     """Rates are those of the steps before an update; after the last step of a schedule nothing is learned."""
     agent, learner, (rollout, following) = beginning
     after, told = SMALL.update(agent, learner, [rollout])
-    assert (told["learning_rate"], told["entropy"]) == (0.01, 0.1)
+    assert (told["learning_rate"], told["ent_coef"]) == (0.01, 0.1)
     assert after.steps == (rollout.own & ~rollout.steps.first[1:]).sum() and after.episodes == rollout.tally[0]
     _, later = SMALL.update(agent, after, [following])
     assert later["learning_rate"] == pytest.approx(0.01 * (1 - after.steps / 1000))
-    assert later["entropy"] == pytest.approx(0.1 * (1 - after.steps / 500))
+    assert later["ent_coef"] == pytest.approx(0.1 * (1 - after.steps / 500))
     done, told = SMALL.update(agent, learner._replace(steps=1000), [rollout])
     assert told["learning_rate"] == 0.0 and same(done.params, learner.params)
     assert not same(after.params, learner.params)
@@ -166,7 +168,7 @@ def test_the_first_ratio_is_1(beginning):
     """At a rate of 0 no decision becomes likelier or less likely than when it was made."""
     agent, learner, (rollout, _) = beginning
     _, told = SMALL.update(agent, learner._replace(steps=1000), [rollout])
-    assert abs(told["kl"]) < 1e-6 and told["clipped"] == 0.0 and told["finite"] == 1.0
+    assert abs(told["approx_kl"]) < 1e-6 and told["clip_fraction"] == 0.0 and told["finite"] == 1.0
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -190,9 +192,9 @@ def test_numbers_that_are_none_change_nothing(beginning, number, where):
 
 def test_a_divergence_that_is_no_number_is_not_taken_for_one_that_is_too_large():
     """With kl_stop nothing would be learned from it, and nobody told."""
-    settings, batch, table = plain(kl_stop=0.1), random_batch(0), parameters_of(0)
+    settings, batch, table = plain(target_kl=0.1), random_batch(0), parameters_of(0)
     decisions = batch.decisions._replace(log_prob=np.full((T, N), np.nan, np.float32))
-    rates = {"learning_rate": jnp.float32(0.1), "entropy": jnp.float32(0.0)}
+    rates = {"learning_rate": jnp.float32(0.1), "ent_coef": jnp.float32(0.0)}
     update = jax.jit(functools.partial(learning.learn, settings, AGENT))
     order = sharding.shuffled(settings, 1, N, 0)
     _, told = alone(update, state_of(settings, table), batch._replace(decisions=decisions), order, rates)
@@ -221,14 +223,14 @@ def test_a_learner_comes_back_from_its_arrays(beginning):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"length": 0}, "length is 1 or more, not 0"),
-        ({"trace": 1.5}, "trace lies between 0 and 1; 1.5 does not"),
-        ({"discount": float("nan")}, "discount lies between 0 and 1"),
-        ({"clip": 0.0}, "clip is above 0, not 0"),
+        ({"rollout_length": 0}, "rollout_length must be 1 or more, not 0"),
+        ({"gae_lambda": 1.5}, "gae_lambda must be between 0 and 1, not 1.5"),
+        ({"gamma": float("nan")}, "gamma must be between 0 and 1"),
+        ({"clip_coef": 0.0}, "clip_coef must be above 0, not 0"),
         ({"dual_clip": 1.0}, "dual_clip is above 1, or 0 for none, not 1"),
         ({"dual_clip": float("nan")}, "dual_clip is above 1"),
-        ({"kl_stop": -1.0}, "kl_stop is 0 or more, not -1.0"),
-        ({"length": 4, "burn_in": 4}, "burn_in is less than the length of a rollout, 4, not 4"),
+        ({"target_kl": -1.0}, "target_kl must be 0 or more, not -1"),
+        ({"rollout_length": 4, "burn_in": 4}, "burn_in must be below rollout_length, 4, not 4"),
         ({"learning_rate": "fast"}, "fast"),
     ],
 )
@@ -240,11 +242,11 @@ def test_settings_that_nobody_can_mean_are_sentences(settings, sentence):
 
 @pytest.mark.parametrize(("rows", "copies", "take"), [(6, 1, 8), (5, 2, 6), (7, 3, 8), (9, 4, None), (8, 1, None)])
 def test_rows_that_cannot_be_dealt_are_a_sentence_that_knows_better(rows, copies, take):
-    settings = PPO(minibatches=4, devices=1)
+    settings = PPO(num_minibatches=4, devices=1)
     if take is None:
         sharding.check_rows(settings, rows, copies)
         return
-    with pytest.raises(LudusError, match=rf"{rows * copies} rows cannot be dealt .* take --rows {take}, or"):
+    with pytest.raises(LudusError, match=rf"{rows * copies} rows cannot be split .* use --num-envs {take}, or"):
         sharding.check_rows(settings, rows, copies)
     sharding.check_rows(settings, take, copies)
 
@@ -257,7 +259,7 @@ def test_devices_that_are_not_there_are_a_sentence():
 def test_what_the_newest_parameters_decided_themselves_is_as_it_was():
     table = parameters_of(0)
     batch = decided_by(table, random_batch(0, all_own=True))
-    seen = alone(objective.refreshed, plain(minibatches=2), AGENT, {"params": table}, batch)
+    seen = alone(objective.refreshed, plain(num_minibatches=2), AGENT, {"params": table}, batch)
     np.testing.assert_allclose(seen.decisions.log_prob, batch.decisions.log_prob, atol=1e-6)
     np.testing.assert_allclose(seen.weight, 1.0, atol=1e-5)
 
@@ -267,7 +269,13 @@ def test_what_older_parameters_decided_counts_as_much_as_it_is_likelier_now(mini
     """π/μ, at most twice; what an opponent did keeps its number, and counts once."""
     older, newer = parameters_of(0), parameters_of(1)
     batch = decided_by(older, random_batch(0))
-    seen = alone(objective.refreshed, plain(minibatches=minibatches, pieces=pieces), AGENT, {"params": newer}, batch)
+    seen = alone(
+        objective.refreshed,
+        plain(num_minibatches=minibatches, gradient_accumulation=pieces),
+        AGENT,
+        {"params": newer},
+        batch,
+    )
     now = decided_by(newer, batch).decisions
     own = np.asarray(batch.own)
     ratio = np.exp(np.asarray(now.log_prob) - np.asarray(batch.decisions.log_prob))
@@ -290,7 +298,7 @@ def test_advantages_count_by_the_weight_of_their_decisions():
 
 
 def test_with_an_own_chain_nothing_counts_that_is_said_at_the_moves_of_others():
-    settings, batch = plain(own_chain=True), random_batch(3)
+    settings, batch = plain(own_turns_only=True), random_batch(3)
     steps, value = batch.steps, np.asarray(batch.decisions.value)
     going_on = np.concatenate([~np.asarray(steps.first)[1:], ~np.asarray(steps.first)[-1:]])
     others = ~np.asarray(returns.acts(steps.seat, 2)) & going_on[..., None]
@@ -308,5 +316,5 @@ def test_with_an_own_chain_nothing_counts_that_is_said_at_the_moves_of_others():
 
 def test_with_an_own_chain_the_critic_learns_at_own_decisions_alone():
     first, own = np.zeros((4, 2), bool), np.array([[True, False]] * 3)
-    assert objective.heard_steps(plain(own_chain=True), first, own).tolist() == own.tolist()
+    assert objective.heard_steps(plain(own_turns_only=True), first, own).tolist() == own.tolist()
     assert objective.heard_steps(plain(), first, own).all()

@@ -38,8 +38,8 @@ SETTINGS = WorldModelSettings(
     replay_size=60,
 )
 SMALL = {
-    "game": "car", "algorithm": "world_model", "runtime": "local", "rows": 2, "steps": 60, "rollout_length": 6,
-    "batch_size": 4, "horizon": 3, "imag_horizon": 2, "replay_size": 40, "games": 2, "evaluations": 1, "chunk": 0,
+    "game": "car", "algorithm": "world_model", "runtime": "local", "num_envs": 2, "steps": 60, "rollout_length": 6,
+    "batch_size": 4, "horizon": 3, "imag_horizon": 2, "replay_size": 40, "eval_games": 2, "evaluations": 1, "chunk": 0,
     "learning_starts": 20,
     "network": {"encoder_dim": 8, "latent_dim": 8, "simnorm_dim": 4, "dynamics_dim": 8, "reward_dim": 6,
                 "decoder_dim": 8, "actor_dims": [8], "critic_dims": [8]},

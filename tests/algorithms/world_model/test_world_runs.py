@@ -17,7 +17,7 @@ from ludus.evaluation import replays, scores
 from ludus.training import config, demonstrations, loggers, runs
 from ludus.types import LudusError
 
-CLOCK = {"play_seconds", "wait_seconds", "overlap", "time", "seconds", "rate"}
+CLOCK = {"play_seconds", "wait_seconds", "overlap", "time", "seconds", "steps_per_second"}
 
 
 def made(out, **settings):

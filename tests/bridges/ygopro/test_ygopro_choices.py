@@ -5,8 +5,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.bridges.ygopro.choices import FINISH, MOST_OPTIONS, TURN_PAGE, Choice
-from ludus.bridges.ygopro.declarable_cards import declarable, fits
+from ludus.bridges.ygopro.choices import FINISH, MAX_OPTIONS, TURN_PAGE, Choice
+from ludus.bridges.ygopro.declarable_cards import declarable, matches
 from ludus.bridges.ygopro.library import card_of
 from ludus.bridges.ygopro.messages import Question
 
@@ -79,7 +79,7 @@ def test_what_does_not_fit_a_page_is_on_the_next():
     pages = []
     for _ in range(3):
         pages.append(choice.shown)
-        assert len(choice.shown) <= MOST_OPTIONS and choice.shown[-1] == TURN_PAGE
+        assert len(choice.shown) <= MAX_OPTIONS and choice.shown[-1] == TURN_PAGE
         choice = choice.take(len(choice.shown) - 1)
     assert choice.shown == pages[0]
     assert sorted(index for page in pages for index in page[:-1]) == list(range(60))
@@ -134,11 +134,11 @@ OTHER_NAME = card_of(30, 10, 0, 0x11, 1, 1, 4, 1, 1)
 
 
 def test_cards_fit_the_condition_or_do_not():
-    assert fits(MONSTER, [10, IS_CODE, 20, IS_CODE, OR]) and fits(SPELL, [10, IS_CODE, 20, IS_CODE, OR])
-    assert not fits(SPELL, [1, IS_TYPE]) and fits(SPELL, [1, IS_TYPE, NOT])
-    assert fits(MONSTER, [0x1008, IS_SET]) and not fits(MONSTER, [0x4008, IS_SET])
-    assert not fits(OTHER_NAME, [1, IS_TYPE]) and fits(OTHER_NAME, [1, IS_TYPE, ORDER | 0x14 << 32])
-    assert not fits(MONSTER, [1, IS_TYPE, 1])
+    assert matches(MONSTER, [10, IS_CODE, 20, IS_CODE, OR]) and matches(SPELL, [10, IS_CODE, 20, IS_CODE, OR])
+    assert not matches(SPELL, [1, IS_TYPE]) and matches(SPELL, [1, IS_TYPE, NOT])
+    assert matches(MONSTER, [0x1008, IS_SET]) and not matches(MONSTER, [0x4008, IS_SET])
+    assert not matches(OTHER_NAME, [1, IS_TYPE]) and matches(OTHER_NAME, [1, IS_TYPE, ORDER | 0x14 << 32])
+    assert not matches(MONSTER, [1, IS_TYPE, 1])
 
 
 def test_cards_of_the_duel_are_offered_before_all_others():

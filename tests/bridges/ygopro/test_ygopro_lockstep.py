@@ -8,7 +8,7 @@ from real_cores import library_of, needs_wasm, open_node_core, stage_1_duels
 
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
 from ludus.bridges.ygopro.observations import OBSERVATION as THEIRS
-from ludus.bridges.ygopro.observations import Eyes
+from ludus.bridges.ygopro.observations import Observer
 from ludus.bridges.ygopro.real_duel import RealDuel
 from ludus.dsl import kernel
 from ludus.dsl.rows import new_rows
@@ -53,7 +53,7 @@ class Seeing(OwnEngine):
 
     def __init__(self, setup, real, library):
         super().__init__(setup)
-        self.real, self.eyes, self.seen = real, Eyes(library), 0
+        self.real, self.observer, self.seen = real, Observer(library), 0
 
     def state(self):
         """Called when both engines are at the same question, or at the end."""
@@ -65,7 +65,7 @@ class Seeing(OwnEngine):
         player = int(self.duel.state["asked"])
         ours, theirs = new_rows(1, OURS), {name: np.zeros((1, *THEIRS[name].shape), np.uint8) for name in THEIRS.names}
         see_as(self.duel.rows, player, ours)
-        self.eyes.write(self.eyes.table_of(self.real, player), theirs)
+        self.observer.write(self.observer.table_of(self.real, player), theirs)
         told = f"decision {self.seen}"
         np.testing.assert_array_equal(ours["global_"], theirs["global_"], err_msg=told)
         np.testing.assert_array_equal(in_order(ours["cards_"][0]), in_order(theirs["cards_"][0]), err_msg=told)

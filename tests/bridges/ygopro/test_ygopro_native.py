@@ -8,7 +8,7 @@ import pytest
 from real_cores import HERE, library_of, open_node_core, stage_1_duels
 
 from ludus.bridges.ygopro.answers import response
-from ludus.bridges.ygopro.core import PLACES, Cards, Setup
+from ludus.bridges.ygopro.core import QUERIES, Cards, Setup
 from ludus.bridges.ygopro.lockstep import Recording, compare, setup_of
 from ludus.bridges.ygopro.native import NativeCore
 from ludus.bridges.ygopro.real_duel import RealDuel
@@ -90,12 +90,12 @@ def test_a_chain_prompt_that_offers_nothing_is_passed(folder, recorder, library,
         (b"P", b"\0"),
         (b"M", framed(win)),
     ]
-    put_on_tape(folder / "short", [*frames, *[(b"Q", b"")] * len(PLACES)])
+    put_on_tape(folder / "short", [*frames, *[(b"Q", b"")] * len(QUERIES)])
     monkeypatch.setenv("OCGCORE_TAPE", str(folder / "short"))
     duel = NativeCore(library, recorder).open(Setup((Cards(()), Cards(())), (1, 2, 3, 4)))
     told = duel.run()
     duel.close()
-    assert told.over and told.messages == framed(nothing, win) and len(told.places) == len(PLACES)
+    assert told.over and told.messages == framed(nothing, win) and len(told.query_results) == len(QUERIES)
     assert [line for line in heard.read_text().splitlines() if "answer" in line] == ["answer ff ff ff ff"]
 
 
@@ -120,7 +120,7 @@ def test_a_whole_duel_through_the_library_equals_the_recording(folder, recorder,
     assert not [line for line in lines if "tape" in line]
     expected = ["answer " + response(*pair).hex(" ") for pair in answered()]
     assert [line for line in lines if line.startswith("answer")] == expected
-    looks = [f"look {place.player} {place.location} {place.what:x}" for place in PLACES[1:]]
+    looks = [f"look {place.player} {place.location} {place.what:x}" for place in QUERIES[1:]]
     assert [line for line in lines if line.startswith("look")] == looks * (DUEL["n"] + 1)
 
 
@@ -141,7 +141,7 @@ def write_tape(library, path):
         frames += [
             (b"P", bytes([0 if told.over else 1])),
             (b"M", told.messages),
-            *((b"Q", seen) for seen in told.places),
+            *((b"Q", seen) for seen in told.query_results),
         ]
     core.close()
     put_on_tape(path, frames)

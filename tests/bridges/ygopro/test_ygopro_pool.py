@@ -13,7 +13,7 @@ from ludus.bridges import identity_of, open_pool
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.answers import response
 from ludus.bridges.ygopro.choices import Choice
-from ludus.bridges.ygopro.pool import _quick
+from ludus.bridges.ygopro.pool import _win_reward
 from ludus.bridges.ygopro.yrp import read_yrp, write_yrp
 from ludus.cli import run
 from ludus.games.duel.tables import ROW_OF
@@ -111,8 +111,8 @@ def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
             table, fresh = games._tables[row], {name: np.zeros((1, *SHAPES[name]), np.uint8) for name in SHAPES}
             facts = {name: int(table[name]) for name in ("turn", "turn_player", "phase", "damage_step")}
             shown = [(int(card[0]), card[1:].tolist()) for card in table["shown"][: table["shown_count"]]]
-            duel = types.SimpleNamespace(**facts, places=games._rows[row].duel.look().places, shown=shown)
-            games._eyes.write(games._eyes.table_of(duel, int(table["player"])), fresh)
+            duel = types.SimpleNamespace(**facts, query_results=games._rows[row].duel.look().query_results, shown=shown)
+            games._observer.write(games._observer.table_of(duel, int(table["player"])), fresh)
             for name in ("cards_", "global_"):
                 kept = duels.step.observation[name][row]
                 np.testing.assert_array_equal(kept, fresh[name][0], err_msg=f"{name} of row {row}, turn {turn}")
@@ -124,10 +124,10 @@ def test_rules_take_questions_apart_as_choices_do(duels):
     games, told, met, choices = duels._games, {}, set(), {}
     play_on = games._core.play
 
-    def listening(tables, which, eyes):
+    def listening(tables, which, observer):
         for row in which.tolist():
             told.setdefault(row, tables["answer"][row, : tables["answer_size"][row]].tobytes())
-        return play_on(tables, which, eyes)
+        return play_on(tables, which, observer)
 
     games._core.play = listening
     for turn in range(400):
@@ -253,8 +253,8 @@ def test_its_name_opens_it_again(opened):
 
 
 def test_quick_victories_are_worth_more():
-    assert [_quick(0, turn) for turn in (1, 3, 5, 7, 8)] == [16, 8, 4, 2, 1.5]
-    assert [_quick(1, turn) for turn in (1, 3, 5, 6)] == [8, 4, 2, 1.5]
+    assert [_win_reward(0, turn) for turn in (1, 3, 5, 7, 8)] == [16, 8, 4, 2, 1.5]
+    assert [_win_reward(1, turn) for turn in (1, 3, 5, 6)] == [8, 4, 2, 1.5]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from real_cores import HERE, library_of, open_node_core, plain_deck
 
 from ludus.bridges.ygopro import messages
-from ludus.bridges.ygopro.choices import MOST_OPTIONS, Choice
+from ludus.bridges.ygopro.choices import MAX_OPTIONS, Choice
 from ludus.bridges.ygopro.core import Cards, Setup
 from ludus.bridges.ygopro.real_duel import RealDuel
 
@@ -45,7 +45,7 @@ def chosen_at_random(question, rng):
     choice = Choice(question)
     while choice.answer is None:
         shown = choice.shown
-        assert 0 < len(shown) <= MOST_OPTIONS
+        assert 0 < len(shown) <= MAX_OPTIONS
         acts = []
         if question.message == "idlecmd":
             acts = [place for place, index in enumerate(shown) if index >= 0 and question.options[index][0] == "act"]
@@ -102,13 +102,13 @@ def test_options_are_told_as_the_script_asked_them(core):
 
 def test_all_that_is_said_is_known(core, monkeypatch):
     heard = set()
-    note = RealDuel._note
+    note = RealDuel._read_event
 
     def listening(duel, message):
         heard.add(message[0])
         note(duel, message)
 
-    monkeypatch.setattr(RealDuel, "_note", listening)
+    monkeypatch.setattr(RealDuel, "_read_event", listening)
     rng = random.Random(2)
     duel = RealDuel(core, askers())
     for _ in range(300):
@@ -116,7 +116,7 @@ def test_all_that_is_said_is_known(core, monkeypatch):
             break
         duel.answer(chosen_at_random(question, rng))
     duel.close()
-    assert heard <= messages.KNOWN and len(heard) > 25
+    assert heard <= messages.MESSAGE_TYPES and len(heard) > 25
 
 
 def test_the_same_seed_gives_the_same_duel(core):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.bridges.ygopro.yrp import COMPRESSED, HEADER, MOST_BYTES, TAG, Yrp, from_bytes, read_yrp, to_bytes, write_yrp
+from ludus.bridges.ygopro.yrp import COMPRESSED, HEADER, MAX_BYTES, TAG, Yrp, from_bytes, read_yrp, to_bytes, write_yrp
 from ludus.games.duel.ydk import Deck
 from ludus.types import LudusError
 
@@ -58,7 +58,7 @@ def test_the_layout_is_the_clients():
 def test_files(tmp_path):
     write_yrp(SMALL, tmp_path / "a.yrp")
     assert read_yrp(tmp_path / "a.yrp") == SMALL
-    (tmp_path / "large.yrp").write_bytes(to_bytes(SMALL).ljust(MOST_BYTES + 1, b"\1"))
+    (tmp_path / "large.yrp").write_bytes(to_bytes(SMALL).ljust(MAX_BYTES + 1, b"\1"))
     with pytest.raises(LudusError, match="more than 512 KiB"):
         read_yrp(tmp_path / "large.yrp")
     for path in (tmp_path, tmp_path / "none.yrp", "a\0.yrp"):

@@ -3,7 +3,7 @@
 import pytest
 from table import Table
 
-from ludus.games.balatro import holdings
+from ludus.games.balatro import actions, holdings
 from ludus.games.balatro.tables import cards
 
 
@@ -128,10 +128,10 @@ def test_cards_face_up_stay_and_cards_face_down_change():
 
 def test_a_plain_copy_keeps_its_future_and_one_that_is_dealt_anew_does_not():
     table = Table().deal("AS", required=1)
-    way = [table.pool.game.rules.doing.PLAY, table.pool.game.rules.doing.CASH_OUT]
+    path = [actions.PLAY, actions.CASH_OUT]
 
     def shelves(pool):
-        for action in way:
+        for action in path:
             pool.advance([action] * pool.rows)
         return {tuple(state["shelf"]["number"][:2].tolist()) for state in pool.states}
 

@@ -300,7 +300,7 @@ def test_a_setting_that_will_not_do_is_a_sentence(setting, sentence):
     ("cards", "sentence"),
     [
         (lambda main: main[:39], "the main deck has 39 cards; it must have 40 to 60"),
-        (lambda main: [*main[:36], *[main[0]] * 4], "comes a 4th time"),
+        (lambda main: [*main[:36], *[main[0]] * 4], "appears 4 times"),
         (lambda main: [*main[:39], 123], "card 123 is unknown"),
     ],
 )

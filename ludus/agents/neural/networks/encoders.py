@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
-from ludus.agents.neural.networks.features import Features, tokens_of, told
+from ludus.agents.neural.networks.features import Features, token_features, tokens_of
 from ludus.agents.neural.networks.layout import Entities, Field, Layout, real
 from ludus.agents.neural.networks.settings import EncoderArgs, table_shape
 from ludus.agents.neural.networks.transformer import GLU, EncoderLayer, LastLayer, heads_for, sinusoid
@@ -27,14 +28,14 @@ class EntityEncoder(nn.Module):
 
     part: Entities
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, tokens: Array, table: Array | None) -> Array:
-        stands, name = told(self, tokens, table, swish=True)
-        x = nn.Dense(self.channels, **kinds_of(self), name="mix")(stands)
-        x = x if name is None else x * name
+        features, embedding = token_features(self, tokens, table, swish=True)
+        x = nn.Dense(self.channels, **kinds_of(self), name="mix")(features)
+        x = x if embedding is None else x * embedding
         if self.part.positions:
             places = nn.Embed(self.part.count, self.channels, **kinds_of(self), name="place")
             x = x + places(jnp.arange(tokens.shape[1]))
@@ -42,14 +43,14 @@ class EntityEncoder(nn.Module):
 
 
 class SetEncoder(nn.Module):
-    """A transformer over the tokens of several sets and a summary token: to [B, c] and, if wanted, [B, L, c]."""
+    """A transformer over the tokens of several sets and a summary token: to [B, c] and optionally [B, L, c]."""
 
     parts: Sequence[Entities]
     args: EncoderArgs
-    wanted: bool = False
-    """whether to return the tokens too, and not only the summary"""
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    return_tokens: bool = False
+    """return the tokens in addition to the summary"""
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array], table: Array | None) -> tuple[Array, Array | None]:
@@ -65,10 +66,10 @@ class SetEncoder(nn.Module):
         tokens = jnp.concatenate([summary, *encoded], axis=1)
         valid = self._valid(columns) if self.args.card_mask else None
         layer = (channels, heads_for(channels), self.args.noam)
-        for _ in range(self.args.num_layers - (not self.wanted)):
+        for _ in range(self.args.num_layers - (not self.return_tokens)):
             tokens = EncoderLayer(*layer, **kinds_of(self))(tokens, valid)
         norm = nn.LayerNorm(**kinds_of(self))
-        if not self.wanted:
+        if not self.return_tokens:
             return norm(LastLayer(*layer, **kinds_of(self))(tokens, valid)), None
         tokens = norm(tokens)
         return tokens[:, 0], tokens[:, 1:]
@@ -84,8 +85,8 @@ class GlobalEncoder(nn.Module):
     fields: Sequence[Field]
     channels: int
     version: int = 2
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array]) -> Array:
@@ -104,12 +105,12 @@ class ActionFeatures(nn.Module):
 
     part: Entities
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, tokens: Array, table: Array | None) -> Array:
-        found = [part for part in told(self, tokens, table) if part is not None]
+        found = [part for part in token_features(self, tokens, table) if part is not None]
         normal = nn.LayerNorm(**kinds_of(self))(jnp.concatenate(found, axis=-1))
         return nn.Dense(self.channels, **kinds_of(self), name="mix")(normal)
 
@@ -119,8 +120,8 @@ class HistoryEncoder(nn.Module):
 
     part: Entities
     args: EncoderArgs
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array], table: Array | None) -> Array:
@@ -138,8 +139,8 @@ class ActionEncoder(nn.Module):
 
     part: Entities
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, tokens: Array, table: Array | None, entities: Array | None) -> Array:
@@ -181,8 +182,8 @@ class Encoder(nn.Module):
     choices: int
     """number of actions; 0 if they are continuous"""
     out: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array], legal: Array | None = None) -> Encoded:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Protocol
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
+from numpy.typing import NDArray
 
-from ludus.agents.neural.networks import kinds_of
+from ludus.agents.neural.networks import HasDtypes, kinds_of
 from ludus.agents.neural.networks.heads import leaky
 from ludus.agents.neural.networks.layout import Entities, Field
 
@@ -62,14 +64,14 @@ def scaled(field: Field, array: Array) -> Array:
     return jnp.where(jnp.asarray(known), fitted, jnp.sign(numbers) * jnp.log1p(jnp.abs(numbers)))
 
 
-def bounded(field: Field) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def bounded(field: Field) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Which values have two different finite bounds, and these bounds; 0 if there are none."""
     low, high = (np.broadcast_to(end, (field.size,)) for end in (field.low, field.high))
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     return known, np.where(known, low, 0.0), np.where(known, high, 0.0)
 
 
-def step_ends(field: Field) -> np.ndarray[Any, Any]:
+def step_ends(field: Field) -> NDArray[np.float64]:
     """The edges of soft bins, on the scale from -1 to 1."""
     if not field.fine:
         return np.linspace(-1.0, 1.0, field.bins + 1)
@@ -92,7 +94,7 @@ def soft_bins(field: Field, array: Array) -> Array:
     return jnp.clip((numbers[..., None] - left) / width, 0.0, 1.0)
 
 
-def one_hot(field: Field, array: Array, dtype: Any) -> Array:
+def one_hot(field: Field, array: Array, dtype: DTypeLike) -> Array:
     """A column for every category except the lowest, which the bias represents: [..., size · (categories - 1)].
 
     A constant has one column of zeros.
@@ -109,8 +111,8 @@ class Features(nn.Module):
 
     fields: Sequence[Field]
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, columns: Sequence[Array]) -> Array:
@@ -132,7 +134,7 @@ class Features(nn.Module):
         return found.reshape(*found.shape[:-2], -1)
 
 
-class Named(nn.Module):
+class IdEmbedding(nn.Module):
     """A projection of rows of the embedding table of ids: table [R, D], ids [...] to [..., channels].
 
     If there are fewer ids than tokens, the whole table is projected once and its rows are looked up. The collection
@@ -141,8 +143,8 @@ class Named(nn.Module):
 
     channels: int
     swish: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, table: Array, ids: Array) -> Array:
@@ -165,10 +167,21 @@ def ids_of(part: Entities, tokens: Array) -> Array:
     return ids
 
 
-def told(module: Any, tokens: Array, table: Array | None, swish: bool = False) -> tuple[Array, Array | None]:
+class TokenModule(HasDtypes, Protocol):
+    """A Flax module that reads one set of tokens."""
+
+    @property
+    def part(self) -> Entities: ...
+    @property
+    def channels(self) -> int: ...
+
+
+def token_features(
+    module: TokenModule, tokens: Array, table: Array | None, swish: bool = False
+) -> tuple[Array, Array | None]:
     """The features of tokens [B, L, K] and the embedding of their ids, or None; creates submodules of `module`."""
     part, channels = module.part, module.channels
     fields = Features(part.fields, channels, **kinds_of(module), name="features")([tokens] * len(part.fields))
     if not part.ids or table is None:
         return fields, None
-    return fields, Named(channels, swish, **kinds_of(module), name="id")(table, ids_of(part, tokens))
+    return fields, IdEmbedding(channels, swish, **kinds_of(module), name="id")(table, ids_of(part, tokens))

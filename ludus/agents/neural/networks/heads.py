@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.initializers import orthogonal
@@ -34,8 +34,8 @@ class MLP(nn.Module):
     activation: Callable[[Array], Array] = leaky
     bias: bool = False
     kernel_init: nn.initializers.Initializer = nn.initializers.lecun_normal()
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
@@ -56,14 +56,14 @@ class FiLMActor(nn.Module):
     channels: int
     heads: int
     noam: bool = True
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: Array, actions: Array, legal: Array) -> Array:
         legal = jnp.asarray(legal, bool)
-        told = nn.Dense(4 * self.channels, **kinds_of(self))(state)
-        attention, attention_bias, mlp, mlp_bias = jnp.split(told, 4, axis=-1)
+        modulation = nn.Dense(4 * self.channels, **kinds_of(self))(state)
+        attention, attention_bias, mlp, mlp_bias = jnp.split(modulation, 4, axis=-1)
         # Scales are differences from 1, so that an output of 0 leaves the layer unchanged.
         film = Film(1 + attention, attention_bias, 1 + mlp, mlp_bias)
         actions = EncoderLayer(self.channels, self.heads, self.noam, **kinds_of(self))(actions, legal, film)
@@ -74,13 +74,13 @@ class Actor(nn.Module):
     """(W state) · action / √c for every action token: [B, r], [B, A, c], [B, A] to logits [B, A]."""
 
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: Array, actions: Array, legal: Array) -> Array:
-        wanted = nn.Dense(self.channels, **kinds_of(self), kernel_init=nearly_uniform)(state)
-        logits = jnp.einsum("bc,bac->ba", wanted, actions.astype(self.dtype), preferred_element_type=jnp.float32)
+        query = nn.Dense(self.channels, **kinds_of(self), kernel_init=nearly_uniform)(state)
+        logits = jnp.einsum("bc,bac->ba", query, actions.astype(self.dtype), preferred_element_type=jnp.float32)
         return masked(logits * self.channels**-0.5, legal)
 
 
@@ -88,8 +88,8 @@ class GaussianActor(nn.Module):
     """Mean and log deviation, each [B, k], of a continuous action before squashing; the deviation ignores the state."""
 
     dimensions: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: Array) -> tuple[Array, Array]:
@@ -103,8 +103,8 @@ class Critic(nn.Module):
 
     channels: Sequence[int] = (128, 128, 128)
     outputs: int = 1
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
@@ -123,8 +123,8 @@ class BatchRenorm(nn.Module):
     warm_up: int = 100_000
     axis_name: str | None = None
     epsilon: float = 1e-3
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:
@@ -155,7 +155,7 @@ class BatchRenorm(nn.Module):
 
     def _shared(self, number: Array) -> Array:
         alone = self.axis_name is None or self.is_initializing()
-        average: Any = jax.lax.pmean
+        average: Callable[[Array, str | None], Array] = jax.lax.pmean  # JAX has no types for it
         return number if alone else average(number, self.axis_name)
 
     def _corrections(
@@ -183,8 +183,8 @@ class CrossCritic(nn.Module):
     momentum: float = 0.99
     warm_up: int = 100_000
     axis_name: str | None = None
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array, train: bool) -> Array:

@@ -5,10 +5,11 @@ Flax's initializer uses a QR decomposition, which takes two seconds to compile a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 Array = jax.Array
 
@@ -16,13 +17,13 @@ GROWING, SETTLING = 10, 6
 """iterations that increase the smallest singular values, and iterations that make all of them converge to 1"""
 
 
-def orthogonal(scale: float = 1.0) -> Any:
+def orthogonal(scale: float = 1.0) -> Callable[..., Array]:
     """An initialiser: a random matrix with orthonormal rows or columns, whichever are fewer, times `scale`.
 
     The polar factor X (XᵀX)^-½ of a Gaussian X is uniformly distributed; iterating a X + b X XᵀX + c X (XᵀX)² finds it.
     """
 
-    def initial(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    def initial(key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
         rows, columns = shape[0], shape[-1]
         given = jax.random.normal(key, (max(rows, columns), min(rows, columns)), jnp.float32)
         found = polar(given)

@@ -8,13 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from ludus.agents.neural.networks.settings import KNOWN_IDS
 from ludus.dsl import bounds
-from ludus.types import Array, Discrete, LudusError, Spec
+from ludus.types import Array, Discrete, DType, LudusError, Spec
+
+if TYPE_CHECKING:
+    import jax
+
+Tokens = TypeVar("Tokens", Array, "jax.Array")
 
 MOST_CATEGORIES = 256
 """maximum range of an integer that is a category; larger ones are numbers"""
@@ -87,10 +92,11 @@ class Entities:
     """the column that is 0 for padding; -1 if there is no padding"""
     points: int = -1
     """for actions: the column with the row, from 1, of the entity in the first set that they refer to; 0 for none"""
-    untold: tuple[int, int] = (-1, 0)
-    """column and value that mark tokens without information, which are treated like padding unless they have an id"""
-    named: bool = True
-    """whether marked tokens with an id are used"""
+    unknown: tuple[int, int] = (-1, 0)
+    """column and value that mark tokens about which nothing is known, which are masked like padding; column -1 if
+    there are none"""
+    keep_identified: bool = True
+    """whether unknown tokens that have an id are not masked"""
     mask: str = ""
     """the array that marks which columns of each token the player may see; all 0 means all columns"""
     masked: tuple[int, ...] = ()
@@ -164,7 +170,7 @@ def _check_columns(name: str, field: Field, columns: int) -> None:
         raise LudusError(f"layout: the category {field.name} needs a finite range, not {field.low} to {field.high}")
 
 
-def layout_of(observation: np.dtype[Any], spec: Spec, own: Layout | None = None) -> Layout:
+def layout_of(observation: DType, spec: Spec, own: Layout | None = None) -> Layout:
     """The layout of a record, or the game's `own` layout after checking that it fits.
 
     Integers of a small range are categories, arrays of them are tokens; all other numbers are global fields.
@@ -184,14 +190,14 @@ def layout_of(observation: np.dtype[Any], spec: Spec, own: Layout | None = None)
     return Layout(shown, tuple(alone), tuple(sets))
 
 
-def _shown(observation: np.dtype[Any], name: str) -> Shown:
+def _shown(observation: DType, name: str) -> Shown:
     field = observation.fields[name][0]  # type: ignore[index]
     if field.base.kind not in "biuf" or 0 in field.shape:
         raise LudusError(f"{name} of the observation is {field}; networks read arrays of numbers that are not empty")
     return Shown(name, field.shape, field.base.name)
 
 
-def _range(observation: np.dtype[Any], array: Shown) -> tuple[Array, Array]:
+def _range(observation: DType, array: Shown) -> tuple[Array, Array]:
     """The declared range; infinite if the type's own range is too wide to be meaningful."""
     if array.dtype == "bool":
         return np.zeros(array.shape), np.ones(array.shape)
@@ -262,7 +268,9 @@ def blank(layout: Layout, rows: int) -> dict[str, Array]:
     return {array.name: np.zeros((rows, *array.shape), array.dtype) for array in layout.shown}
 
 
-def check_shapes(layout: Layout, observation: Mapping[str, Any], hidden: bool = False) -> int:
+def check_shapes(
+    layout: Layout, observation: Mapping[str, Array] | Mapping[str, jax.Array], hidden: bool = False
+) -> int:
     """The number of rows of a batch; raises LudusError unless its arrays match the layout (tokens may be cut off)."""
     rows = -1
     for name, shape in _needed(layout, hidden):
@@ -345,18 +353,18 @@ FEW = (8, 16, 32)
 """lengths of past and possible actions"""
 
 
-def real(part: Entities, tokens: Any) -> Any:
-    """Which of the tokens [..., L, K] are used: neither padding nor without information."""
+def real(part: Entities, tokens: Tokens) -> Tokens:
+    """Which of the tokens [..., L, K] are used: those that are neither padding nor unknown."""
     if part.padding < 0:
-        return np.ones(tokens.shape[:-1], bool)
+        return tokens.__array_namespace__().ones(tokens.shape[:-1], bool)
     there = tokens[..., part.padding] != 0
-    column, value = part.untold
+    column, value = part.unknown
     if column < 0:
         return there
-    told = tokens[..., column] != value
-    for number in part.ids if part.named else ():
-        told = told | (tokens[..., number] != 0)
-    return there & told
+    known = tokens[..., column] != value
+    for number in part.ids if part.keep_identified else ():
+        known = known | (tokens[..., number] != 0)
+    return there & known
 
 
 def trimmed(
@@ -371,7 +379,7 @@ def trimmed(
     for part in filter(None, (layout.history, layout.actions)):
         if part.padding >= 0:
             array = np.asarray(observation[part.name])
-            used = real(part, array).any(axis=0)
+            used = np.any(real(part, array), axis=0)
             if part is layout.actions and legal is not None:
                 used = used | np.asarray(legal, bool).any(axis=0)
             cut[part.name] = array[:, : _bucket(used, FEW)]
@@ -385,18 +393,18 @@ def longest(layout: Layout, observation: Mapping[str, Array], buckets: tuple[int
         if part.padding >= 0:
             there = real(part, np.asarray(observation[part.name]))
             used = np.arange(part.count) < there.sum(axis=1).max(initial=0)
-            lengths[part.name] = _bucket(used if part.untold[0] >= 0 else there.any(axis=0), buckets)
+            lengths[part.name] = _bucket(used if part.unknown[0] >= 0 else np.any(there, axis=0), buckets)
     return lengths
 
 
 def packed(layout: Layout, observation: Mapping[str, Array], lengths: Mapping[str, int]) -> dict[str, Array]:
-    """The observation with its entities cut to these lengths; tokens without information are removed."""
+    """The observation with its entities cut to these lengths; unknown tokens are removed."""
     cut = dict(observation)
     for part in layout.entities:
         if part.name not in lengths:
             continue
         shown = [name for name in (part.name, part.mask) if name in observation]
-        if part.untold[0] < 0:
+        if part.unknown[0] < 0:
             cut |= {name: np.asarray(observation[name])[:, : lengths[part.name]] for name in shown}
             continue
         there = real(part, np.asarray(observation[part.name]))

@@ -5,21 +5,32 @@ The state of a cell is zero before the first step. States that accumulate over t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike, DTypeLike
+from numpy.typing import NDArray
 
-from ludus.agents.neural.networks import kinds_of
+from ludus.agents.neural.networks import Dtypes, kinds_of
 from ludus.agents.neural.networks.initializers import orthogonal
 from ludus.agents.neural.networks.transformer import GLU, RMSNorm, attend, head_width, heads_for, rotary
-from ludus.types import LudusError
+from ludus.types import LudusError, PyTree
 
 Array = jax.Array
-State = Any
+State = PyTree
+"""arrays with one row per game"""
+
+
+class Cell(Protocol):
+    """A Flax module that steps a memory: (state, x [N, c]) to (state, y [N, channels])."""
+
+    def __call__(self, state: State, x: Array, /) -> tuple[State, Array]: ...
+
 
 MEMORIES = ("lstm", "gru", "rwkv", "transformer", "none")
 
@@ -32,12 +43,12 @@ def cell_of(
     channels: int,
     head_size: int = 32,
     length: int = 64,
-    dtype: Any = jnp.float32,
-    param_dtype: Any = jnp.float32,
-) -> nn.Module:
+    dtype: DTypeLike = jnp.float32,
+    param_dtype: DTypeLike = jnp.float32,
+) -> Cell:
     """The cell of a kind: (state, x [N, c]) to (state, y [N, channels]); `state_of` gives its initial state."""
     check_memory(kind, channels, head_size, length)
-    kinds: dict[str, Any] = {"dtype": dtype, "param_dtype": param_dtype}
+    kinds: Dtypes = {"dtype": dtype, "param_dtype": param_dtype}
     if kind == "lstm":
         return LSTM(channels, length, **kinds)
     if kind == "gru":
@@ -50,7 +61,7 @@ def cell_of(
 
 
 def state_of(
-    kind: str, rows: int, channels: int, head_size: int = 32, length: int = 64, dtype: Any = jnp.float32
+    kind: str, rows: int, channels: int, head_size: int = 32, length: int = 64, dtype: DTypeLike = jnp.float32
 ) -> State:
     """The initial state for `rows` rows."""
     check_memory(kind, channels, head_size, length)
@@ -89,13 +100,13 @@ class LSTM(nn.Module):
 
     channels: int
     length: int = 64
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
         cell, hidden = state
-        dense: Any = partial(nn.Dense, 4 * self.channels, **kinds_of(self))
+        dense = partial(nn.Dense, 4 * self.channels, **kinds_of(self))
         seen = dense(use_bias=False, name="input")(x)
         recalled = dense(kernel_init=_four_orthogonal, bias_init=self._biases, name="recurrent")(hidden)
         gate, forget, new, out = jnp.split((seen + recalled).astype(cell.dtype), 4, axis=-1)
@@ -103,14 +114,14 @@ class LSTM(nn.Module):
         hidden = nn.sigmoid(out) * jnp.tanh(cell)
         return (cell, hidden), hidden
 
-    def _biases(self, key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+    def _biases(self, key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
         """log u for the forget gate, with u between 1 and the length; -log u for the input gate, 0 for the others."""
         keeping = jnp.log(jax.random.uniform(key, (self.channels,), minval=1.0, maxval=max(2.0, self.length - 1.0)))
         rest = jnp.zeros(2 * self.channels)
         return jnp.concatenate([-keeping, keeping, rest]).astype(dtype)
 
 
-def _four_orthogonal(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+def _four_orthogonal(key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
     """An orthogonal matrix for each gate."""
     rows, columns = shape
     each = [orthogonal()(part, (rows, columns // 4), dtype) for part in jax.random.split(key, 4)]
@@ -121,8 +132,8 @@ class Memoryless(nn.Module):
     """x, repeated to the width of a memory, or projected if that is not a multiple of its width."""
 
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
@@ -139,28 +150,28 @@ class History(nn.Module):
     """
 
     channels: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     def setup(self) -> None:
-        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=False, **kinds_of(self))
         self.project, self.query_key_value, self.out = (dense(n * self.channels) for n in (1, 3, 1))
         self.attention_norm, self.mlp_norm, self.norm = (RMSNorm(**kinds_of(self)) for _ in range(3))
         self.mlp = GLU(self.channels, 2 * self.channels, **kinds_of(self))
 
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
-        x, (query, *new) = self._ask(x)
+        x, (query, *new) = self._project(x)
         state = tuple(shifted(past, newest) for past, newest in zip(state, (*new, jnp.ones(len(x), bool)), strict=True))
         keys, values, there = state
         places = jnp.arange(keys.shape[1])
         query, keys = rotary(self._heads(query[:, None]), places[-1:]), rotary(self._heads(keys), places)
-        return state, self._answer(x, attend(query, keys, self._heads(values), there)[:, 0])
+        return state, self._output(x, attend(query, keys, self._heads(values), there)[:, 0])
 
     def over_time(
         self, rstate: tuple[State, ...], x: Array, done: Array, seat: Array, stop_every: int = 0
     ) -> tuple[tuple[State, ...], Array]:
         """`rnn_forward_2p` without a scan: keys and values do not depend on outputs, so steps run in parallel."""
-        x, (query, *new) = self._ask(x.swapaxes(0, 1))
+        x, (query, *new) = self._project(x.swapaxes(0, 1))
         *past, there = (jnp.concatenate(parts, axis=1) for parts in zip(*rstate, strict=True))
         keys, values = (jnp.concatenate([old, now.astype(old.dtype)], 1) for old, now in zip(past, new, strict=True))
         length, steps = rstate[0][0].shape[1], x.shape[1]
@@ -168,13 +179,13 @@ class History(nn.Module):
         query, turned = rotary(self._heads(query), tape.place[:, -steps:]), rotary(self._heads(keys), tape.place)
         recalled = recall(query, turned, self._heads(values), seen(tape, length), same_block(tape, stop_every))
         after = tuple(last_of(tape, number, length, keys, values) for number in range(len(rstate)))
-        return after, self._answer(x, recalled).swapaxes(0, 1)
+        return after, self._output(x, recalled).swapaxes(0, 1)
 
-    def _ask(self, x: Array) -> tuple[Array, list[Array]]:
+    def _project(self, x: Array) -> tuple[Array, list[Array]]:
         x = self.project(x)
         return x, jnp.split(self.query_key_value(self.attention_norm(x)), 3, axis=-1)
 
-    def _answer(self, x: Array, recalled: Array) -> Array:
+    def _output(self, x: Array, recalled: Array) -> Array:
         x = x + self.out(recalled.reshape(x.shape))
         return self.norm(x + self.mlp(self.mlp_norm(x)))
 
@@ -211,7 +222,7 @@ def tape_of(done: Array, seat: Array, there: Array, seats: int) -> Tape:
     own = (jnp.where(known, seat, -1)[..., None] == jnp.arange(seats)).astype(jnp.int32)
     place = jnp.take_along_axis(jnp.cumsum(own, axis=1) - own, reader[..., None], axis=-1)[..., 0]
 
-    def after(memories: Any, steps: Array) -> Array:
+    def after(memories: ArrayLike, steps: Array) -> Array:
         return jnp.concatenate([jnp.broadcast_to(jnp.asarray(memories, steps.dtype), (rows, held)), steps], axis=1)
 
     slots = np.arange(held) % (held // seats) - held // seats
@@ -282,8 +293,8 @@ class RWKV(nn.Module):
 
     channels: int
     head_size: int = 32
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, state: State, x: Array) -> tuple[State, Array]:
@@ -319,43 +330,43 @@ class RWKV(nn.Module):
 
     def _decay(self, x: Array) -> Array:
         """exp(-exp(ω + tanh(x A) B)), between 0 and 1: the decay of every channel."""
-        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self), kernel_init=tiny)
-        told = dense(self.channels, name="decay_up")(nn.tanh(dense(LORA, name="decay_down")(x)))
+        dense = partial(nn.Dense, use_bias=False, **kinds_of(self), kernel_init=tiny)
+        change = dense(self.channels, name="decay_up")(nn.tanh(dense(LORA, name="decay_down")(x)))
         usual = self._own("decay", from_slow_to_fast, (self.channels,)).astype(jnp.float32)
-        return jnp.exp(-jnp.exp(usual + told.astype(jnp.float32)))
+        return jnp.exp(-jnp.exp(usual + change.astype(jnp.float32)))
 
     def _heads(self, x: Array) -> Array:
         return x.astype(jnp.float32).reshape(*x.shape[:-1], -1, self.head_size)
 
-    def _own(self, name: str, initial: Any, shape: tuple[int, ...]) -> Array:
+    def _own(self, name: str, initial: Callable[..., Array], shape: tuple[int, ...]) -> Array:
         return self.param(name, initial, shape, self.param_dtype)
 
 
 tiny = nn.initializers.uniform(1e-2)
 
 
-def _ramp(shape: tuple[int, ...]) -> Any:
+def _ramp(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """0 at the first channel, 1 at the last."""
     return np.broadcast_to(np.arange(shape[-1]) / max(1, shape[-1] - 1), shape)
 
 
-def falling(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+def falling(key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
     """Initial weights of the last x: 1 for the first channel, falling to 0 for the last."""
     return jnp.asarray(1.0 - _ramp(shape), dtype)
 
 
-def zigzag(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+def zigzag(key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
     """Initial weights of about 0.5 for the newest input, slightly different by channel to break symmetry."""
     return jnp.asarray(0.5 + 0.1 * (np.arange(shape[-1]) % 3 - 1), dtype)
 
 
-def from_slow_to_fast(key: Array, shape: tuple[int, ...], dtype: Any = jnp.float32) -> Array:
+def from_slow_to_fast(key: Array, shape: tuple[int, ...], dtype: DTypeLike = jnp.float32) -> Array:
     """Initial decays of 0.998 to 0.69 per step: some channels remember hundreds of steps, some a few."""
     return jnp.asarray(-6.0 + 5.0 * _ramp(shape) ** 0.7, dtype)
 
 
 def rnn_step_by_main(
-    cell: Any, rstate: tuple[State, ...], x: Array, done: Array, main: Array
+    cell: Cell, rstate: tuple[State, ...], x: Array, done: Array, main: Array
 ) -> tuple[tuple[State, ...], Array]:
     """One step [N, c] of the memory of the seat that acts; if `done`, all memories of the row are reset before.
 
@@ -372,7 +383,7 @@ def rnn_step_by_main(
 
 
 def rnn_forward_2p(
-    cell: Any, rstate: tuple[State, ...], x: Array, done: Array, main: Array, stop_every: int = 0
+    cell: Cell, rstate: tuple[State, ...], x: Array, done: Array, main: Array, stop_every: int = 0
 ) -> tuple[tuple[State, ...], Array]:
     """`rnn_step_by_main` over time, [T, N, c] to [T, N, channels], for any number of seats.
 
@@ -385,7 +396,7 @@ def rnn_forward_2p(
     times = jnp.arange(x.shape[0])
     cut = times % stop_every == 0 if stop_every > 0 else jnp.zeros_like(times, bool)
 
-    def step(cell: Any, rstate: tuple[State, ...], now: tuple[Array, ...]) -> tuple[tuple[State, ...], Array]:
+    def step(cell: Cell, rstate: tuple[State, ...], now: tuple[Array, ...]) -> tuple[tuple[State, ...], Array]:
         x, done, main, cut = now
         if stop_every > 0:
             rstate = chosen(cut, jax.lax.stop_gradient(rstate), rstate)

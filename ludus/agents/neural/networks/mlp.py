@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.features import indices_of, one_hot, scaled, tokens_of
@@ -18,6 +19,9 @@ from ludus.agents.neural.networks.initializers import orthogonal
 from ludus.agents.neural.networks.layout import Field, Layout, check_shapes
 from ludus.agents.neural.networks.settings import MLPArgs
 from ludus.types import Continuous, Discrete, LudusError
+
+if TYPE_CHECKING:
+    from ludus.agents.neural.networks import NetworkPolicy
 
 Array = jax.Array
 
@@ -40,8 +44,8 @@ class MLPAgent(nn.Module):
     outputs: int
     """number of value outputs; the first is for the player to move"""
     actions: Discrete | Continuous
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     def init_rnn_state(self, rows: int) -> tuple[()]:
         """No memory."""
@@ -56,10 +60,10 @@ class MLPAgent(nn.Module):
         switch_or_main: Array | None = None,
         train: bool = False,
         legal: Array | None = None,
-    ) -> tuple[tuple[()], Any, Array, Array]:
+    ) -> tuple[tuple[()], NetworkPolicy, Array, Array]:
         """(rstate, logits [B, A] or (mean, log deviation), value [B, outputs], valid [B])."""
         rows = check_shapes(self.layout, x)
-        dense: Any = partial(nn.Dense, **kinds_of(self))
+        dense = partial(nn.Dense, **kinds_of(self))
         for_actor = self._tower(x, "actor")
         for_critic = for_actor if self.args.shared else self._tower(x, "critic")
         value = dense(self.outputs, kernel_init=orthogonal(1.0), name="value")(for_critic).astype(jnp.float32)
@@ -68,26 +72,26 @@ class MLPAgent(nn.Module):
     def _tower(self, x: Mapping[str, Array], name: str) -> Array:
         """The layers before a head: [B, width]."""
         bend, gain = ACTIVATIONS[self.args.activation], orthogonal(math.sqrt(2))
-        hidden = bend(First(self.layout, self.args.width, self.dtype, self.param_dtype, name=f"{name}_0")(x))
+        hidden = bend(InputLayer(self.layout, self.args.width, self.dtype, self.param_dtype, name=f"{name}_0")(x))
         for layer in range(1, self.args.depth):
             dense = nn.Dense(self.args.width, kernel_init=gain, **kinds_of(self), name=f"{name}_{layer}")
             hidden = bend(dense(hidden))
         return hidden
 
-    def _policy(self, hidden: Array, legal: Array | None) -> Any:
+    def _policy(self, hidden: Array, legal: Array | None) -> NetworkPolicy:
         if isinstance(self.actions, Continuous):
             return GaussianActor(len(self.actions.low), **kinds_of(self), name="policy")(hidden)
         logits = nn.Dense(self.actions.n, kernel_init=orthogonal(0.01), **kinds_of(self), name="policy")(hidden)
         return logits.astype(jnp.float32) if legal is None else masked(logits, legal)
 
 
-class First(nn.Module):
+class InputLayer(nn.Module):
     """The first layer, on every field of a layout: [B, width]."""
 
     layout: Layout
     width: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array]) -> Array:

@@ -7,23 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.encoders import Encoded, Encoder
 from ludus.agents.neural.networks.heads import ILLEGAL, Actor, Critic, CrossCritic, FiLMActor, GaussianActor
 from ludus.agents.neural.networks.layout import Layout, blank, check_shapes
-from ludus.agents.neural.networks.memory import cell_of, chosen, rnn_forward_2p, rnn_step_by_main, seat_of, state_of
+from ludus.agents.neural.networks.memory import (
+    Cell,
+    State,
+    cell_of,
+    chosen,
+    rnn_forward_2p,
+    rnn_step_by_main,
+    seat_of,
+    state_of,
+)
 from ludus.agents.neural.networks.settings import ModelArgs
 from ludus.agents.neural.networks.transformer import heads_for
+from ludus.agents.protocol import Params
 from ludus.types import Continuous, Discrete, LudusError
 
+if TYPE_CHECKING:
+    from ludus.agents.neural.networks import NetworkPolicy
+
 Array = jax.Array
-State = Any
 
 
 class RNNAgent(nn.Module):
@@ -39,8 +52,8 @@ class RNNAgent(nn.Module):
     """steps after which gradients through the memory are stopped; 0 for never"""
     axis_name: str | None = None
     """the axis of devices over which a CrossCritic shares its statistics"""
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     def init_rnn_state(self, rows: int) -> tuple[State, ...]:
         """The initial memory for each seat; () for networks without memory."""
@@ -64,7 +77,7 @@ class RNNAgent(nn.Module):
         switch_or_main: Array | None = None,
         train: bool = False,
         legal: Array | None = None,
-    ) -> Any:
+    ) -> tuple[tuple[State, ...], NetworkPolicy, Array, Array] | tuple[tuple[State, ...], NetworkPolicy, Array]:
         """(rstate, logits [B, A] or (mean, log deviation), value [B, outputs], valid [B]); no value with q_head.
 
         `B` is N, the rows of `rstate`, or T · N for T steps, ordered by time and then by row. `done` [B] marks steps
@@ -78,13 +91,13 @@ class RNNAgent(nn.Module):
         done = jnp.zeros(batch, bool) if done is None else jnp.asarray(done, bool)
         main = self._main(switch_or_main, rstate, batch)
         over_time = [part.reshape(batch // rows, rows, *part.shape[1:]) for part in (encoded.state, done, main)]
-        rstate, remembered, heard = self._remember(rstate, *over_time)
+        rstate, remembered, from_others = self._remember(rstate, *over_time)
         known = remembered.reshape(batch, -1)
         known = jnp.concatenate([known, encoded.state], axis=-1) if self.args.rnn_shortcut else known
         policy = self._policy(known, encoded)
         if self.args.q_head:
             return rstate, policy, encoded.valid
-        return rstate, policy, self._value(known, heard, encoded, train), encoded.valid
+        return rstate, policy, self._value(known, from_others, encoded, train), encoded.valid
 
     def _encoder(self) -> Encoder:
         out = self.args.rnn_channels if self.args.rnn_type == "rwkv" else self.args.num_channels
@@ -96,7 +109,9 @@ class RNNAgent(nn.Module):
             raise LudusError(f"there are {self.seats} memories; pass the seat to move (switch_or_main)")
         return jnp.zeros(batch, jnp.int32) if given is None else jnp.asarray(given)
 
-    def _remember(self, rstate: tuple[State, ...], state: Array, done: Array, main: Array) -> tuple[Any, Array, Any]:
+    def _remember(
+        self, rstate: tuple[State, ...], state: Array, done: Array, main: Array
+    ) -> tuple[tuple[State, ...], Array, Array | None]:
         """Memory over time: [T, N, c] to the new rstate, [T, N, r], and with oppo_info outputs of the other seats."""
         args = self.args
         cell = cell_of(args.rnn_type, args.rnn_channels, args.rwkv_head_size, args.memory_length, **kinds_of(self))
@@ -104,9 +119,9 @@ class RNNAgent(nn.Module):
             return rstate, cell((), state)[1], None
         if args.switch and main.dtype == bool:
             return *switched(cell, rstate, state, done, main), None
-        said: tuple[Array, ...] = ()
+        outputs: tuple[Array, ...] = ()
         if args.oppo_info:
-            rstate, said = tuple(own[0] for own in rstate), tuple(own[1] for own in rstate)
+            rstate, outputs = tuple(own[0] for own in rstate), tuple(own[1] for own in rstate)
         if state.shape[0] == 1:
             rstate, now = rnn_step_by_main(cell, rstate, state[0], done[0], main[0])
             remembered = now[None]
@@ -114,10 +129,10 @@ class RNNAgent(nn.Module):
             rstate, remembered = rnn_forward_2p(cell, rstate, state, done, main, self.stop_every)
         if not args.oppo_info:
             return rstate, remembered, None
-        said, heard = others(said, remembered, done, seat_of(main, self.seats))
-        return tuple(zip(rstate, said, strict=True)), remembered, heard
+        outputs, from_others = outputs_of_others(outputs, remembered, done, seat_of(main, self.seats))
+        return tuple(zip(rstate, outputs, strict=True)), remembered, from_others
 
-    def _policy(self, known: Array, encoded: Encoded) -> Any:
+    def _policy(self, known: Array, encoded: Encoded) -> NetworkPolicy:
         if isinstance(self.actions, Continuous):
             return GaussianActor(len(self.actions.low), **kinds_of(self), name="actor")(known)
         channels = self.args.num_channels
@@ -125,10 +140,10 @@ class RNNAgent(nn.Module):
         actor = (film if self.args.film else partial(Actor, channels))(**kinds_of(self), name="actor")
         return widened(actor(known, encoded.actions, encoded.legal), self.actions.n)
 
-    def _value(self, known: Array, heard: Array | None, encoded: Encoded, train: bool) -> Array:
+    def _value(self, known: Array, from_others: Array | None, encoded: Encoded, train: bool) -> Array:
         """[B, outputs], and one more column for novelty rewards with int_head."""
         if self.args.oppo_info:
-            more = [part for part in (heard, encoded.hidden) if part is not None]
+            more = [part for part in (from_others, encoded.hidden) if part is not None]
             flat = [part.reshape(known.shape[0], -1).astype(known.dtype) for part in more]
             # With rnn_shortcut the state is already included.
             state = [] if self.args.rnn_shortcut else [encoded.state]
@@ -146,7 +161,7 @@ class RNNAgent(nn.Module):
         return Critic(widths, outputs, **kinds_of(self), name=name)(known)
 
 
-def folded(network: RNNAgent, variables: Any) -> Any:
+def folded(network: RNNAgent, variables: Params) -> Params:
     """The variables with precomputed projections of all ids, for many decisions with the same parameters.
 
     The outputs are the same, but faster; gradients do not flow into the projections.
@@ -155,7 +170,7 @@ def folded(network: RNNAgent, variables: Any) -> Any:
 
 
 @partial(jax.jit, static_argnums=0)
-def _projections(network: RNNAgent, variables: Any) -> Any:
+def _projections(network: RNNAgent, variables: Params) -> Params:
     rows = (blank(network.layout, 1), network.init_rnn_state(1))
     learned = {name: part for name, part in variables.items() if name != "folded"}
     return network.apply(learned, *rows, switch_or_main=jnp.zeros(1, jnp.int32), mutable=["folded"])[1]
@@ -193,30 +208,34 @@ def memory_rows(rstate: tuple[State, ...], seats: int, batch: int) -> int:
     return rows
 
 
-def others(said: tuple[Array, ...], remembered: Array, done: Array, seat: Array) -> tuple[tuple[Array, ...], Array]:
+def outputs_of_others(
+    outputs: tuple[Array, ...], remembered: Array, done: Array, seat: Array
+) -> tuple[tuple[Array, ...], Array]:
     """The last output of every seat, and at each step those of the others, from the next seat on: [T, N, (P-1) · r]."""
 
-    def hear(said: Array, now: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-        word, done, seat = now
-        said = jnp.where(done[None, :, None], 0.0, said)
-        said = jnp.where((jnp.arange(seats)[:, None] == seat)[..., None], word.astype(said.dtype), said)
+    def step(last: Array, now: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        output, done, seat = now
+        last = jnp.where(done[None, :, None], 0.0, last)
+        last = jnp.where((jnp.arange(seats)[:, None] == seat)[..., None], output.astype(last.dtype), last)
         order = (seat + jnp.arange(1, seats)[:, None]) % seats
-        return said, jnp.take_along_axis(said, order[..., None], axis=0)
+        return last, jnp.take_along_axis(last, order[..., None], axis=0)
 
-    seats = len(said)
-    last, heard = jax.lax.scan(hear, jnp.stack(said), (remembered, done, seat))
-    return tuple(last), jnp.moveaxis(heard, 1, 2).reshape(*heard.shape[:1], heard.shape[2], -1)
+    seats = len(outputs)
+    last, found = jax.lax.scan(step, jnp.stack(outputs), (remembered, done, seat))
+    return tuple(last), jnp.moveaxis(found, 1, 2).reshape(*found.shape[:1], found.shape[2], -1)
 
 
 def switched(
-    cell: Any, rstate: tuple[State, ...], x: Array, done: Array, switch: Array
+    cell: Cell, rstate: tuple[State, ...], x: Array, done: Array, switch: Array
 ) -> tuple[tuple[State, ...], Array]:
     """Memory over sequences with first one seat's steps and then the other's; `switch` marks where they change.
 
     `done` resets only the memory in use: the other seat's steps are elsewhere in the sequence, with their own `done`.
     """
 
-    def step(cell: Any, carry: tuple[State, State], now: tuple[Array, Array, Array]) -> tuple[Any, Array]:
+    def step(
+        cell: Cell, carry: tuple[State, State], now: tuple[Array, Array, Array]
+    ) -> tuple[tuple[State, State], Array]:
         (own, other), (x, done, switch) = carry, now
         own, other = chosen(switch, other, own), chosen(switch, own, other)
         own = chosen(done, jax.tree.map(jnp.zeros_like, own), own)

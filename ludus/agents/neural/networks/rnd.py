@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.encoders import Encoder
@@ -31,8 +31,8 @@ class RNDModel(nn.Module):
     outputs: int = 128
     embedding_shape: int | tuple[int, ...] = ()
     """as in `ModelArgs`, for games with ids"""
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Mapping[str, Array]) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Literal, get_args, get_type_hints
 
 from ludus.types import LudusError
 
@@ -62,7 +62,8 @@ class ModelArgs:
     card_mask: bool = False
     """hide padding entities from attention; only then can they be cut off"""
     untold_named: bool = True
-    """use tokens without other information if they have an id: in a duel, the cards of one's own deck"""
+    """let attention read unknown entities that have an id, such as the cards in one's own deck in a duel; without it,
+    all unknown entities are masked like padding"""
     noam: bool = True
     """use RMS norms, gated MLPs and no biases instead of classic layers"""
     action_feats: bool = True
@@ -90,7 +91,7 @@ class ModelArgs:
     q_head: bool = False
     """output action values instead of a policy and a value; not for PPO, which needs both"""
     int_head: bool = False
-    """add a value output for novelty rewards; set automatically by --novelty"""
+    """add a value output for novelty rewards; set automatically by --int-coef"""
     freeze_id: bool = False
     """keep the initial embedding table of ids fixed"""
     switch: bool = False
@@ -136,10 +137,11 @@ def table_shape(args: EncoderArgs | ModelArgs) -> tuple[int, int]:
     return ids + 1, dimensions
 
 
-def check_types(args: Any) -> None:
+def check_types(args: object) -> None:
     """Raise LudusError if the value of a field does not match its type."""
-    if isinstance(getattr(args, "embedding_shape", None), list):  # TOML has lists, not tuples
-        object.__setattr__(args, "embedding_shape", tuple(args.embedding_shape))
+    shape = getattr(args, "embedding_shape", None)
+    if isinstance(shape, list):  # TOML has lists, not tuples
+        object.__setattr__(args, "embedding_shape", tuple(shape))
     for name, wanted in get_type_hints(type(args)).items():
         value = getattr(args, name)
         if get_args(wanted) and name != "embedding_shape":
@@ -149,14 +151,14 @@ def check_types(args: Any) -> None:
             raise LudusError(f"{name} is {value!r}; it must be {kind}")
 
 
-def _check_word(name: str, value: Any, words: tuple[str, ...]) -> None:
+def _check_word(name: str, value: object, words: tuple[str, ...]) -> None:
     if value not in words:
         close = difflib.get_close_matches(str(value), words, 1)
         hint = f' did you mean "{close[0]}"?' if close else ""
         raise LudusError(f'{name} is "{value}";{hint} it must be one of {", ".join(words)}')
 
 
-def at_least(args: Any, low: int, *names: str) -> None:
+def at_least(args: object, low: int, *names: str) -> None:
     """Raise LudusError for the first of these numbers that is below `low`."""
     for name in names:
         if getattr(args, name) < low:

@@ -6,12 +6,13 @@ Padding is never attended to, and sums and exponentials are computed in float32 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.types import LudusError
@@ -47,8 +48,8 @@ class RMSNorm(nn.Module):
     """x / √(mean x² + ε) · scale, over the last axis. Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467"""
 
     epsilon: float = 1e-6
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
@@ -63,12 +64,12 @@ class GLU(nn.Module):
 
     features: int
     hidden: int
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
-        dense: Any = partial(nn.Dense, use_bias=False, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=False, **kinds_of(self))
         linear = dense(self.hidden, name="linear")(x)
         return dense(self.features, name="out")(linear * nn.silu(dense(self.hidden, name="gate")(x)))
 
@@ -125,13 +126,13 @@ class Attention(nn.Module):
     heads: int
     rope: bool = False
     bias: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array, valid: Array | None = None, positions: Array | None = None) -> Array:
         width = head_width(self.channels, self.heads)
-        dense: Any = partial(nn.Dense, use_bias=self.bias, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=self.bias, **kinds_of(self))
         parts = dense(3 * self.channels, name="query_key_value")(x)
         query, key, value = (part.reshape(*x.shape[:-1], self.heads, width) for part in jnp.split(parts, 3, axis=-1))
         if self.rope:
@@ -147,8 +148,8 @@ class EncoderLayer(nn.Module):
     heads: int
     noam: bool = True
     rope: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(
@@ -168,13 +169,13 @@ class LastLayer(nn.Module):
     heads: int
     noam: bool = True
     rope: bool = False
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     @nn.compact
     def __call__(self, x: Array, valid: Array | None = None) -> Array:
         shape = (x.shape[0], -1, self.heads, head_width(self.channels, self.heads))
-        dense: Any = partial(nn.Dense, use_bias=not self.noam, **kinds_of(self))
+        dense = partial(nn.Dense, use_bias=not self.noam, **kinds_of(self))
         seen = norm_of(self, "attention_norm")(x)
         query = dense(self.channels, name="query")(seen[:, 0]).reshape(shape)
         both = jnp.split(dense(2 * self.channels, name="key_value")(seen), 2, axis=-1)
@@ -196,7 +197,7 @@ def refined(layer: EncoderLayer | LastLayer, x: Array) -> Array:
     x, channels = norm_of(layer, "mlp_norm")(x), layer.channels
     if layer.noam:
         return GLU(channels, 2 * channels, **kinds_of(layer), name="mlp")(x)
-    dense: Any = partial(nn.Dense, **kinds_of(layer))
+    dense = partial(nn.Dense, **kinds_of(layer))
     return dense(channels, name="mlp_out")(nn.relu(dense(4 * channels, name="mlp_in")(x)))
 
 

@@ -6,8 +6,6 @@ Hafner et al. 2020, https://arxiv.org/abs/1912.01603; Hansen et al. 2024, https:
 
 from __future__ import annotations
 
-from typing import Any
-
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -72,7 +70,7 @@ class WorldModel(nn.Module):
         """Predicted observation, [..., L] to [..., D]."""
         return self.decoder(latent)
 
-    def __call__(self, observation: Array, action: Array) -> Any:
+    def __call__(self, observation: Array, action: Array) -> tuple[Array, Array, Array]:
         """Call every network once, to initialise the parameters."""
         next_latent = self.next(self.encode(observation), action)
         return self.reward(next_latent), self.continue_logit(next_latent), self.decode(next_latent)

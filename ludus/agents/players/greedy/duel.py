@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ludus.games.duel import action_features as act
 from ludus.games.duel import observation as see
 from ludus.games.duel.tables import ROWS
 from ludus.games.duel.tables import words as w
+from ludus.pool.protocol import AnyPool
 from ludus.types import Array, Decision, Step
 
 TRAP, QUICKPLAY, FLIP = 2, 14, 19
@@ -268,7 +268,7 @@ def value_of(cards, n, row):
 
 
 @rule
-def last_deed(past, n):
+def last_action(past, n):
     """The newest past action that was not only the choice of a card or a place."""
     for at in range(past.shape[1]):
         if past[n, at, act.ACT]:
@@ -285,10 +285,10 @@ def points_of_pick(cards, actions, past, n, k):
     if row < 0:
         return -1
     question = actions[n, k, act.MESSAGE]
-    deed = last_deed(past, n)
-    last = np.int64(past[n, deed, act.ID_HIGH]) * 256 + past[n, deed, act.ID_LOW]
+    newest = last_action(past, n)
+    last = np.int64(past[n, newest, act.ID_HIGH]) * 256 + past[n, newest, act.ID_LOW]
     theirs = cards[n, row, see.CONTROLLER] == 1
-    if question == CARD and past[n, deed, act.ACT] == act.ATTACK and theirs:
+    if question == CARD and past[n, newest, act.ACT] == act.ATTACK and theirs:
         return 1000 + gain_of_attack(cards, n, attack_of(cards, n, last), row)
     value = value_of(cards, n, row)
     if theirs:
@@ -297,7 +297,7 @@ def points_of_pick(cards, actions, past, n, k):
     given_up = location == see.IN_HAND or location == see.ON_MZONE or location == see.ON_SZONE
     if question == TRIBUTE or question == SUM or question == UNSELECT:
         return -value
-    helped = past[n, deed, act.ACT] == act.ACTIVATE and class_at(last) == HELPS
+    helped = past[n, newest, act.ACT] == act.ACTIVATE and class_at(last) == HELPS
     return -value if given_up and not helped else value
 
 
@@ -322,8 +322,8 @@ def has_answered(past, n):
 @rule
 def is_own_doing(past, n):
     """Whether the card to be answered is probably an own one: one was activated in this phase."""
-    deed = last_deed(past, n)
-    return past[n, deed, act.ACT] == act.ACTIVATE and past[n, deed, act.AGE] == 0
+    newest = last_action(past, n)
+    return past[n, newest, act.ACT] == act.ACTIVATE and past[n, newest, act.AGE] == 0
 
 
 @rule
@@ -370,12 +370,12 @@ def decide(cards, totals, actions, past, out):
 def hide(cards, mask, out):
     """[N, …] cards without the columns that `mask` hides; an empty mask hides nothing."""
     for n in range(len(cards)):
-        tells = mask[n].any()
+        masked = mask[n].any()
         for row in range(cards.shape[1]):
             column = 0
             for group in range(len(MASKED)):
                 for _ in range(MASKED[group]):
-                    out[n, row, column] = cards[n, row, column] if mask[n, row, group] or not tells else 0
+                    out[n, row, column] = cards[n, row, column] if mask[n, row, group] or not masked else 0
                     column += 1
 
 
@@ -392,9 +392,9 @@ def seen(observation: Mapping[str, Array]) -> Array:
 
 @dataclass(frozen=True)
 class GreedyDuelist(PoolAgent):
-    """Chooses by points, from what is seen."""
+    """Chooses the action with the most points, computed from the observation."""
 
-    def at(self, pool: Any) -> GreedyDuelist:
+    def at(self, pool: AnyPool) -> GreedyDuelist:
         """The same agent, which needs only steps and no pool."""
         return self
 

@@ -8,11 +8,11 @@ A stone in column c and row r (row 0 at the bottom) is bit c * (height + 1) + r;
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,13 @@ from numba.extending import intrinsic
 
 from ludus.dsl import kernel
 from ludus.dsl.cache import loops_folder, telling_first_time
+
+if TYPE_CHECKING:
+    from numba.core.typing.context import Context
+    from numba.core.typing.templates import Signature
+
+    Generator = Callable[["CodeContext", ir.IRBuilder, Signature, Sequence[ir.Value]], ir.Value]
+    """writes the instructions of a function"""
 
 ILLEGAL = -100
 WIDTH = 7
@@ -47,7 +54,14 @@ _OPEN = 100
 # Tables and frames are separate arguments, because Numba would count references to the arrays of a tuple.
 Words = npt.NDArray[np.int64]
 # Decorator for functions that generate LLVM IR; compiled code calls them without the first argument.
-_instructions: Callable[[Any], Any] = intrinsic
+_instructions: Callable[[Callable[..., tuple[Signature, Generator]]], Callable[..., int]] = intrinsic
+
+
+class CodeContext(Protocol):
+    """The part of Numba's code generation that is used here."""
+
+    def make_array(self, kind: types.Type) -> Callable[[CodeContext, ir.IRBuilder, ir.Value], ir.Value]: ...
+    def get_dummy_value(self) -> ir.Value: ...
 
 
 class Board(NamedTuple):
@@ -89,22 +103,26 @@ def make_memory(table_bits: int = _TABLE_BITS) -> Memory:
 
 
 @_instructions
-def _count_bits(typing_context: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _count_bits(typing_context: Context, bits: types.Type) -> tuple[Signature, Generator]:
+    def generate(
+        context: CodeContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), generate
 
 
 @_instructions
-def _lowest_index(typing_context: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _lowest_index(typing_context: Context, bits: types.Type) -> tuple[Signature, Generator]:
+    def generate(
+        context: CodeContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), generate
 
 
-def _four_directions(builder: Any, bits: Any, stride: Any) -> tuple[Any, Any]:
+def _four_directions(builder: ir.IRBuilder, bits: ir.Value, stride: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Spread the bitboard over four vector lanes, one per direction; return the lanes and the step of each."""
     word = ir.IntType(64)
     one = ir.Constant(word, 1)
@@ -116,20 +134,22 @@ def _four_directions(builder: Any, bits: Any, stride: Any) -> tuple[Any, Any]:
     return lanes, steps
 
 
-def _join_directions(builder: Any, lanes: Any) -> Any:
+def _join_directions(builder: ir.IRBuilder, lanes: ir.Value) -> ir.Value:
     """Return the union of the four lanes as one bitboard."""
     parts = [builder.extract_element(lanes, ir.Constant(ir.IntType(32), lane)) for lane in range(4)]
     return builder.or_(builder.or_(parts[0], parts[1]), builder.or_(parts[2], parts[3]))
 
 
 @_instructions
-def _line_completions(typing_context: Any, stones: Any, stride: Any) -> Any:
+def _line_completions(typing_context: Context, stones: types.Type, stride: types.Type) -> tuple[Signature, Generator]:
     """Every square (also taken ones and those off the board) that completes four in a line of the stones.
 
     Hand-written IR, because this is the hottest code of the search and Numba does not vectorize it.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: CodeContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         lanes, step = _four_directions(builder, *arguments)
         double = builder.add(step, step)
         triple = builder.add(double, step)
@@ -143,10 +163,12 @@ def _line_completions(typing_context: Any, stones: Any, stride: Any) -> Any:
 
 
 @_instructions
-def _line_starts(typing_context: Any, stones: Any, stride: Any) -> Any:
+def _line_starts(typing_context: Context, stones: types.Type, stride: types.Type) -> tuple[Signature, Generator]:
     """The first square of every four in a line of the stones; 0 if there is none."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: CodeContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         lanes, step = _four_directions(builder, *arguments)
         pairs = builder.and_(lanes, builder.lshr(lanes, step))
         return _join_directions(builder, builder.and_(pairs, builder.lshr(pairs, builder.add(step, step))))
@@ -155,10 +177,12 @@ def _line_starts(typing_context: Any, stones: Any, stride: Any) -> Any:
 
 
 @_instructions
-def _prefetch(typing_context: Any, table: Any, index: Any) -> Any:
+def _prefetch(typing_context: Context, table: types.Type, index: types.Type) -> tuple[Signature, Generator]:
     """Prefetch table[index]; without it, a third of the search time is spent waiting for memory."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: CodeContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         byte_pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number])

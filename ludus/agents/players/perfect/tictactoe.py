@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from ludus.agents.players.scripted import Scripted
+from ludus.agents.protocol import Key
 from ludus.games.tictactoe import FULL, WINS
 from ludus.pool.actions import any_of
 from ludus.types import Array, Step
@@ -35,14 +36,14 @@ def best_cells(mine: int, theirs: int) -> tuple[bool, ...]:
     return tuple(cell in (at_once or best) for cell in range(9))
 
 
-def choose(step: Step, seed: int) -> Array:
+def choose(step: Step, key: Key) -> Array:
     powers = 1 << np.arange(9)
     board = step.observation["board"]
     mine, theirs = (board == 1) @ powers, (board == 2) @ powers
     allowed = np.ones((len(step.seat), 9), bool)
     for row in np.flatnonzero(step.discount > 0):
         allowed[row] = best_cells(int(mine[row]), int(theirs[row]))
-    return any_of(allowed, seed)
+    return any_of(allowed, key)
 
 
 AGENT = Scripted(choose)

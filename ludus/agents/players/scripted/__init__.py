@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ludus.agents.protocol import Agent, Key, Memory, Params
-from ludus.types import Decision, Step
+from ludus.types import Array, Decision, Step
 
 
 @dataclass(frozen=True)
 class Scripted(Agent):
     """An agent without memory or anything learned: a plain function from a step to actions [N] or [N, k]."""
 
-    choose: Any
-    """(step, seed) -> actions"""
+    choose: Callable[[Step, Key], Array]
+    """(step, key) -> actions"""
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         action = self.choose(step, key)

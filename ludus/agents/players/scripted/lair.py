@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 
 from ludus.agents.players.scripted import Scripted
+from ludus.agents.protocol import Key
 from ludus.games.lair import ACROSS, DOORS, DOWN, HEIGHT, KEYS, LOCKS, TREASURE, WALLS, WIDTH
 from ludus.types import Array, Step
 
@@ -16,7 +17,7 @@ Place = tuple[int, int, int, int]
 
 
 @functools.cache
-def way() -> Array:
+def shortest_path() -> Array:
     """[row, column, key in hand, doors open] the first action of the shortest path to the treasure."""
     before: dict[Place, list[tuple[Place, int]]] = {}
     for place in places():
@@ -45,17 +46,17 @@ def after(place: Place, action: int) -> Place:
     """The place after an action: walls and locked doors block, keys are taken, and a door uses up its key."""
     key, doors = place[2:]
     spot = place[0] + int(DOWN[action]), place[1] + int(ACROSS[action])
-    door, lying = int(DOORS[spot]), int(KEYS[spot])
+    door, key_here = int(DOORS[spot]), int(KEYS[spot])
     if WALLS[spot] or (door > doors and door != key):
         return place
-    if lying > doors:
-        return *spot, lying, doors
+    if key_here > doors:
+        return *spot, key_here, doors
     return (*spot, 0, door) if door > doors else (*spot, key, doors)
 
 
-def choose(step: Step, seed: int) -> Array:
+def choose(step: Step, key: Key) -> Array:
     seen = step.observation
-    found: Array = way()[seen["row"], seen["column"], seen["key_held"], seen["doors_open"]]
+    found: Array = shortest_path()[seen["row"], seen["column"], seen["key_held"], seen["doors_open"]]
     return found
 
 

@@ -1,1 +1,1 @@
-"""Ways to plan: each module offers `plans(dynamics, discount, tolerance)`, an iterator of `Stage`s."""
+"""Ways to plan: each module offers `plans(dynamics, gamma, tolerance)`, an iterator of `Stage`s."""

@@ -1,6 +1,6 @@
 """Value iteration (Bellman 1957), swept in place from the last state to the first.
 
-V(s) <- max_a sum_k p(k | s, a) [r + discount * sign * V(s')], where nothing follows an end. States found by visiting
+V(s) <- max_a sum_k p(k | s, a) [r + gamma * sign * V(s')], where nothing follows an end. States found by visiting
 come after those that lead to them, so going backwards solves a game without cycles in one sweep.
 """
 
@@ -58,62 +58,60 @@ LONGEST = 100_000
 """sweeps after which values that still change are an error"""
 
 
-def plans(dynamics: Dynamics, discount: float, tolerance: float) -> Iterator[Stage]:
+def plans(dynamics: Dynamics, gamma: float, tolerance: float) -> Iterator[Stage]:
     """A stage after every sweep, until no value changes by more than `tolerance`."""
-    for sweep in value_sweeps(dynamics, discount):
+    for sweep in value_sweeps(dynamics, gamma):
         finished = sweep.change <= tolerance
-        yield Stage(sweep.number, sweep.change, finished, lambda sweep=sweep: plan_of(dynamics, sweep, discount))  # type: ignore[misc]
+        yield Stage(sweep.number, sweep.change, finished, lambda sweep=sweep: plan_of(dynamics, sweep, gamma))  # type: ignore[misc]
         if finished:
             return
         if sweep.number >= LONGEST:
-            raise LudusError(
-                f"values still change by {sweep.change:g} after {LONGEST:,} sweeps; use a discount below 1"
-            )
+            raise LudusError(f"values still change by {sweep.change:g} after {LONGEST:,} sweeps; use gamma below 1")
 
 
-def plan_of(dynamics: Dynamics, sweep: Sweep, discount: float) -> Plan:
+def plan_of(dynamics: Dynamics, sweep: Sweep, gamma: float) -> Plan:
     """The plan that acts by the values of a sweep."""
-    worth = action_values(dynamics, sweep.values, discount)
+    worth = action_values(dynamics, sweep.values, gamma)
     return Plan(sweep.values, worth, best_policy(dynamics, worth), sweep.number)
 
 
 def value_iteration(
-    dynamics: Dynamics, discount: float = 1.0, tolerance: float = 1e-10, max_sweeps: int = 100_000
+    dynamics: Dynamics, gamma: float = 1.0, tolerance: float = 1e-10, max_sweeps: int = 100_000
 ) -> Plan:
     """The value of best play: sweep until no value changes by more than `tolerance`.
 
-    With discount 1 this needs games that end: values that grow for ever are refused after `max_sweeps`.
+    With gamma 1 this needs games that end: values that grow for ever are refused after `max_sweeps`.
     """
-    for sweep in value_sweeps(dynamics, discount):
+    for sweep in value_sweeps(dynamics, gamma):
         if sweep.change <= tolerance:
-            return plan_of(dynamics, sweep, discount)
+            return plan_of(dynamics, sweep, gamma)
         if sweep.number >= max_sweeps:
             raise LudusError(
-                f"values still change by {sweep.change:g} after {max_sweeps:,} sweeps with discount {discount:g}; "
-                "allow more sweeps, or use a discount below 1 if this play need not end"
+                f"values still change by {sweep.change:g} after {max_sweeps:,} sweeps with gamma {gamma:g}; "
+                "allow more sweeps, or use gamma below 1 if this play need not end"
             )
     raise AssertionError("sweeps never run out")
 
 
-def value_sweeps(dynamics: Dynamics, discount: float = 1.0) -> Iterator[Sweep]:
+def value_sweeps(dynamics: Dynamics, gamma: float = 1.0) -> Iterator[Sweep]:
     """Sweep after sweep for as long as the caller wants; it may show each, and stop at any."""
-    check(dynamics, discount)
+    check(dynamics, gamma)
     tables, values = _tables(dynamics), np.zeros(len(dynamics.legal))
     for number in itertools.count(1):
-        yield Sweep(number, _sweep(*tables, values, float(discount)), values)
+        yield Sweep(number, _sweep(*tables, values, float(gamma)), values)
 
 
-def action_values(dynamics: Dynamics, values: Array, discount: float) -> Array:
+def action_values(dynamics: Dynamics, values: Array, gamma: float) -> Array:
     """[S, A] the value of each action if the states that follow are worth `values`; minus infinity if not legal."""
     out = np.full(dynamics.legal.shape, -np.inf)
-    _action_values(*_tables(dynamics), np.asarray(values, np.float64), float(discount), out)
+    _action_values(*_tables(dynamics), np.asarray(values, np.float64), float(gamma), out)
     return out
 
 
 def best_policy(dynamics: Dynamics, worth: Array) -> Array:
     """[S] the best actions by their worth [S, A], none of which walks in circles where as good a one does not.
 
-    With discount 1 waiting is often worth as much as arriving, and who always waits gets nothing.
+    With gamma 1 waiting is often worth as much as arriving, and who always waits gets nothing.
     """
     best = worth >= worth.max(axis=1, keepdims=True) - MARGIN
     return ending_policy(dynamics._replace(legal=best & np.asarray(dynamics.legal, bool)))
@@ -133,7 +131,7 @@ def ending_policy(dynamics: Dynamics) -> Array:
         ending |= reached
 
 
-def check(dynamics: Dynamics, discount: float) -> None:
+def check(dynamics: Dynamics, gamma: float) -> None:
     """Compiled code trusts its tables, so they are looked at before."""
     shape = np.shape(dynamics.next)
     tables = (dynamics.probability, dynamics.reward, dynamics.ends, dynamics.sign)
@@ -146,8 +144,8 @@ def check(dynamics: Dynamics, discount: float) -> None:
     total = np.asarray(dynamics.probability).sum(axis=2)[np.asarray(dynamics.legal, bool)]
     if not np.allclose(total, 1.0, atol=1e-6):
         raise LudusError("the probabilities of the outcomes of a legal action must sum to 1")
-    if not 0 <= discount <= 1:
-        raise LudusError(f"a discount is a number from 0 to 1, not {discount}")
+    if not 0 <= gamma <= 1:
+        raise LudusError(f"gamma is a number from 0 to 1, not {gamma}")
 
 
 def _tables(dynamics: Dynamics) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -162,7 +160,7 @@ def _tables(dynamics: Dynamics) -> tuple[Array, Array, Array, Array, Array, Arra
 @kernel
 def _sweep(
     following: Array, probability: Array, reward: Array, ends: Array, sign: Array, legal: Array, values: Array,
-    discount: float,
+    gamma: float,
 ) -> float:  # fmt: skip
     """Replace every value by that of the best action; returns the largest change."""
     largest = 0.0
@@ -172,7 +170,7 @@ def _sweep(
         best = -np.inf
         for action in range(actions):
             if legal[state, action]:
-                value = _value(following, probability, reward, ends, sign, values, discount, state, action)
+                value = _value(following, probability, reward, ends, sign, values, gamma, state, action)
                 best = max(best, value)
         if best > -np.inf:
             largest = max(largest, abs(best - values[state]))
@@ -183,18 +181,18 @@ def _sweep(
 @kernel
 def _action_values(
     following: Array, probability: Array, reward: Array, ends: Array, sign: Array, legal: Array, values: Array,
-    discount: float, out: Array,
+    gamma: float, out: Array,
 ) -> None:  # fmt: skip
     for state in range(legal.shape[0]):
         for action in range(legal.shape[1]):
             if legal[state, action]:
-                value = _value(following, probability, reward, ends, sign, values, discount, state, action)
+                value = _value(following, probability, reward, ends, sign, values, gamma, state, action)
                 out[state, action] = value
 
 
 @kernel
 def _value(
-    following: Array, probability: Array, reward: Array, ends: Array, sign: Array, values: Array, discount: float,
+    following: Array, probability: Array, reward: Array, ends: Array, sign: Array, values: Array, gamma: float,
     state: int, action: int,
 ) -> float:  # fmt: skip
     """What one action is worth."""
@@ -204,5 +202,5 @@ def _value(
         if chance > 0.0:
             total += chance * reward[state, action, k]
             if not ends[state, action, k]:
-                total += chance * discount * sign[state, action, k] * values[following[state, action, k]]
+                total += chance * gamma * sign[state, action, k] * values[following[state, action, k]]
     return total

@@ -58,7 +58,7 @@ class QLearning:
     """
 
     def __init__(
-        self, form: str, states: int, actions: int, learning_rate: float = 0.1, discount: float = 0.99,
+        self, form: str, states: int, actions: int, learning_rate: float = 0.1, gamma: float = 0.99,
         exploration: float = 0.1, seed: int = 0,
     ) -> None:  # fmt: skip
         if form not in FORMS:
@@ -66,7 +66,7 @@ class QLearning:
         if states < 1 or actions < 1:
             raise LudusError(f"a table needs at least one state and one action, not {states} and {actions}")
         self.shape = (int(states), int(actions))
-        self.rates = Rates(learning_rate, discount, exploration)
+        self.rates = Rates(learning_rate, gamma, exploration)
         self.form = FORMS[form](*self.shape)
         self._key = int(random.keys(seed, 1)[0])
 
@@ -123,7 +123,7 @@ class QLearning:
 
     def state(self) -> dict[str, Array]:
         """All of it as plain arrays, for a checkpoint."""
-        rates = (self.rates.learning_rate, self.rates.discount, self.rates.exploration)
+        rates = (self.rates.learning_rate, self.rates.gamma, self.rates.exploration)
         return {"table": self.table, "rates": np.array(rates), "key": np.array([self._key], np.uint64)}
 
     @classmethod

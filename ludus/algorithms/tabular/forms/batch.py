@@ -18,15 +18,15 @@ class Rates:
     """How fast is learned, what a step later is worth, and how often something is tried."""
 
     learning_rate: float = 0.1
-    discount: float = 0.99
+    gamma: float = 0.99
     exploration: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "discount", "exploration"):
+        for name in ("learning_rate", "gamma", "exploration"):
             object.__setattr__(self, name, float(getattr(self, name)))  # compiled code tells 1 from 1.0
         if not 0.0 < self.learning_rate <= 1.0:
             raise LudusError(f"the learning rate lies above 0 and is at most 1; {self.learning_rate:g} does not")
-        for name in ("discount", "exploration"):
+        for name in ("gamma", "exploration"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise LudusError(f"{name} lies between 0 and 1; {getattr(self, name):g} does not")
 

@@ -62,7 +62,7 @@ class Compiled:
         return int(self.loops.choose_one(self.rows, state, self._masks(mask), exploration, np.uint64(key)))
 
     def learn(self, batch: Batch, rates: Rates) -> None:
-        self.loops.learn_all(self.loops.Lessons(self.rows, *batch), rates.learning_rate, rates.discount)
+        self.loops.learn_all(self.loops.Lessons(self.rows, *batch), rates.learning_rate, rates.gamma)
 
     def learn_one(
         self, state: int, action: int, reward: float, next_state: int, terminated: bool, mask: Array | None,
@@ -70,7 +70,7 @@ class Compiled:
     ) -> None:  # fmt: skip
         self.loops.learn_one(
             self.rows, state, action, reward, next_state, terminated, self._masks(mask), sign, rates.learning_rate,
-            rates.discount,
+            rates.gamma,
         )  # fmt: skip
 
     def values(self) -> Array:

@@ -70,12 +70,12 @@ def choose(row, actions, masks, i, exploration, bits):
 
 
 @part
-def learn(rows, state, action, reward, next_state, terminated, masks, i, sign, learning_rate, discount):
+def learn(rows, state, action, reward, next_state, terminated, masks, i, sign, learning_rate, gamma):
     """Q(s, a) ← Q(s, a) + α [r ± γ max_b Q(s', b) - Q(s, a)]."""
     target = reward
     if not terminated:
         following = rows[next_state]
-        target += discount * sign * np.float64(best_legal(following, len(following.values), masks, i))
+        target += gamma * sign * np.float64(best_legal(following, len(following.values), masks, i))
     improve(rows[state], action, target, learning_rate)
 
 
@@ -87,7 +87,7 @@ def fetch(b, i):
 
 
 @kernel
-def learn_all(lessons, learning_rate, discount):
+def learn_all(lessons, learning_rate, gamma):
     """All updates, one after the other."""
     b = borrowed(lessons)
     count = len(b.states)
@@ -98,13 +98,13 @@ def learn_all(lessons, learning_rate, discount):
             fetch(b, i + AHEAD)
         sign = b.signs[i] if len(b.signs) else 1.0
         learn(b.rows, b.states[i], b.actions[i], b.rewards[i], b.next_states[i], b.terminated[i], b.masks, i, sign,
-              learning_rate, discount)  # fmt: skip
+              learning_rate, gamma)  # fmt: skip
 
 
 @kernel
-def learn_one(rows, state, action, reward, next_state, terminated, masks, sign, learning_rate, discount):
+def learn_one(rows, state, action, reward, next_state, terminated, masks, sign, learning_rate, gamma):
     """One update."""
-    learn(rows, state, action, reward, next_state, terminated, masks, 0, sign, learning_rate, discount)
+    learn(rows, state, action, reward, next_state, terminated, masks, 0, sign, learning_rate, gamma)
 
 
 @kernel

@@ -81,7 +81,7 @@ class Plain:
     ) -> None:  # fmt: skip
         target = reward
         if not terminated:
-            target += rates.discount * sign * highest(self.rows[next_state], self.legal(mask))
+            target += rates.gamma * sign * highest(self.rows[next_state], self.legal(mask))
         improve(self.rows[state], action, target, rates.learning_rate)
 
     def legal(self, mask: Array | None) -> Sequence[int]:

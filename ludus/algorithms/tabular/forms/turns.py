@@ -21,7 +21,7 @@ class Moment(NamedTuple):
     """What the schedules say at a time step."""
 
     learning_rate: float
-    discount: float
+    gamma: float
     exploration: float
 
 
@@ -102,7 +102,7 @@ class ListTurns:
     ) -> None:
         target = reward
         if here is not None:
-            target += rates.discount * sign * max(here)
+            target += rates.gamma * sign * max(here)
         plain.improve(row, action, target, rates.learning_rate)
 
     def legal(self, place: int) -> list[int]:
@@ -137,7 +137,7 @@ class NumpyTurns:
         values = self.values[moved.places]
         best = values.max(axis=1)
         chosen = vectorised.choose(values, best, rates.exploration, bits)
-        follows = rates.discount * moved.signs * best.astype(np.float64)
+        follows = rates.gamma * moved.signs * best.astype(np.float64)
         targets = moved.rewards + np.where(moved.places >= 0, follows, 0.0)
         judged = np.flatnonzero(desks.pending)
         self.learn(desks.places[judged], desks.actions[judged], targets[judged], rates.learning_rate)

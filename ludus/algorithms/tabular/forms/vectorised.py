@@ -89,7 +89,7 @@ class Vectorised:
     def _learn(self, batch: Batch, rates: Rates) -> None:
         """Updates of which none waits for another."""
         best = masked(self.table[batch.next_states], batch.next_masks).max(axis=1).astype(np.float64)
-        follows = rates.discount * (batch.signs if len(batch.signs) else 1.0) * best
+        follows = rates.gamma * (batch.signs if len(batch.signs) else 1.0) * best
         target = batch.rewards + np.where(batch.terminated, 0.0, follows)
         old = self.table[batch.states, batch.actions].astype(np.float64)
         self.table[batch.states, batch.actions] = old + rates.learning_rate * (target - old)
@@ -101,7 +101,7 @@ class Vectorised:
         target = np.float64(reward)
         if not terminated:
             following = self.table[next_state] if mask is None else self.table[next_state][mask]
-            target += rates.discount * sign * np.float64(following.max())
+            target += rates.gamma * sign * np.float64(following.max())
         old = np.float64(self.table[state, action])
         self.table[state, action] = old + rates.learning_rate * (target - old)
 

@@ -75,7 +75,7 @@ class FormWorker:
     def _rates(self) -> Moment:
         """What the schedules say at this step."""
         step = self.time * self.stride
-        return Moment(self.learning_rate(step), self.algorithm.discount, self.exploration(step))
+        return Moment(self.learning_rate(step), self.algorithm.gamma, self.exploration(step))
 
     def _move(self, tally: Array) -> Moved:
         """Move the pool's games, or look at their openings."""

@@ -39,7 +39,7 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
     target = reward
     if place >= 0:
         chosen = favourite(b.rows[place], actions, heads)
-        target += settings.discount * sign * np.float64(estimate(b.rows[place], chosen, not heads))
+        target += settings.gamma * sign * np.float64(estimate(b.rows[place], chosen, not heads))
     row = b.rows[desk.place]
     old = np.float64(estimate(row, desk.action, heads))
     new = np.float32(old + settings.learning_rate * (target - old))

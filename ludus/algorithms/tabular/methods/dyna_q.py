@@ -1,6 +1,6 @@
 """Dyna-Q (Sutton, 1990): Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)], from real and from imagined steps.
 
-Each real step enters a model, what came after (s, a) when it was last tried, and `planning` steps drawn from the model
+Each real step enters a model, what came after (s, a) when it was last tried, and `planning_steps` steps drawn from the model
 are learned like real ones. For games where a step costs more than thinking, and where dice do not rule: of each action
 the model knows one outcome, the last.
 """
@@ -38,7 +38,7 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
     notice(b, desk.place, desk.action, reward, place, sign)
     target = imagined(b, desk.place, desk.action, settings, actions)
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)
-    for _ in range(settings.planning):
+    for _ in range(settings.planning_steps):
         bits = mix(bits + GOLDEN)
         number = scale(bits, b.used[0])
         # Rows that are found by hash lie in the order of discovery themselves.

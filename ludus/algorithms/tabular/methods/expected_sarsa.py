@@ -16,5 +16,5 @@ EXPECTED = True
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
     target = reward
     if place >= 0:
-        target += settings.discount * sign * best
+        target += settings.gamma * sign * best
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)

@@ -1,7 +1,7 @@
 """Prioritized sweeping (Moore and Atkeson, 1993): Dyna-Q that thinks first about what would surprise it most.
 
 Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)]; then each (p, c) that led to s when last tried is queued by
-its error |r + γ max_b Q(s, b) - Q(p, c)| if that exceeds `threshold`, and the `planning` first of the queue are learned
+its error |r + γ max_b Q(s, b) - Q(p, c)| if that exceeds `priority_threshold`, and the `planning_steps` first of the queue are learned
 in the same way. News run backwards through the game at once: for games without dice that pay late.
 """
 
@@ -56,7 +56,7 @@ def link(memory, actions, place, action, following):
 @part
 def queue_leading(b, place, settings, actions):
     """Queue what leads here and now promises something else than its value says."""
-    best = settings.discount * np.float64(highest(b.rows[place], actions))
+    best = settings.gamma * np.float64(highest(b.rows[place], actions))
     number = b.memory[place].leading - 1
     while number >= 0:
         source = number // actions
@@ -64,7 +64,7 @@ def queue_leading(b, place, settings, actions):
         model = b.memory[source]
         target = model.reward[action] + model.sign[action] * best
         error = abs(target - np.float64(b.rows[source].values[action]))
-        if error > settings.threshold:
+        if error > settings.priority_threshold:
             push(b.memory, actions, number, error)
         number = model.after[action] - 1
 
@@ -77,7 +77,7 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
         link(b.memory, actions, desk.place, desk.action, place)
     notice(b, desk.place, desk.action, reward, place, sign)
     number = desk.place * actions + desk.action
-    for thought in range(settings.planning + 1):
+    for thought in range(settings.planning_steps + 1):
         if thought > 0:
             number = pop(b.memory, actions)
         if number >= 0:

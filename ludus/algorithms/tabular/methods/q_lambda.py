@@ -21,7 +21,7 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
     remember(desk, reward, sign, LONGEST)
     target = reward
     if place >= 0:
-        target += settings.discount * sign * np.float64(best)
+        target += settings.gamma * sign * np.float64(best)
     # Asked before anything is learned: the choice was made by these values.
     explored = not ended and b.rows[place].values[action] < best
     error = target - np.float64(b.rows[desk.place].values[desk.action])

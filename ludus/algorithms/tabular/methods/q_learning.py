@@ -13,5 +13,5 @@ from ludus.dsl import part
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
     target = reward
     if place >= 0:
-        target += settings.discount * sign * np.float64(best)
+        target += settings.gamma * sign * np.float64(best)
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)

@@ -15,5 +15,5 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
     if place >= 0:
         # After a cut-off nothing was chosen: the best action stands for it.
         follows = best if ended else b.rows[place].values[action]
-        target += settings.discount * sign * np.float64(follows)
+        target += settings.gamma * sign * np.float64(follows)
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)

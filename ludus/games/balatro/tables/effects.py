@@ -10,7 +10,7 @@ that is scored, held, discarded or destroyed at that moment.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.games.balatro.tables import cards, hands, streams
 
@@ -109,12 +109,10 @@ def _clause(when: int):
     ) -> Ability:  # fmt: skip
         if isinstance(condition, int):
             condition = Condition(condition)
-        rest: dict[str, Any] = {
-            "per": per, "plus": plus, "stream": streams.stream(roll) if roll else -1, "odds": odds,
-            "source": streams.stream(source) if source else -1,
-        }  # fmt: skip
-        found = [Effect(when, condition, AMOUNTS[name], number, **rest) for name, number in amounts.items()]
-        return Ability([*found, *([Effect(when, condition, does, count, **rest)] if does >= 0 else [])])
+        stream, created = (streams.stream(name) if name else -1 for name in (roll, source))
+        effect = Effect(when, condition, does, count, per, plus, stream, odds, created)
+        found = [effect._replace(does=AMOUNTS[name], number=number) for name, number in amounts.items()]
+        return Ability([*found, *([effect] if does >= 0 else [])])
 
     return clause
 

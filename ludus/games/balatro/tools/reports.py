@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ludus.games.balatro.tables import blinds, consumables, jokers, tags, vouchers
+from ludus.types import JsonObject
 
 NAMES = {
     key: name
@@ -15,28 +15,28 @@ NAMES = {
 SUITS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 
 
-def seed(entry: Mapping[str, Any]) -> str:
+def seed(entry: JsonObject) -> str:
     """The contents of a seed, ante by ante."""
     lines = [f"{entry['seed']}  {entry['deck'].removeprefix('b_')} deck, stake {entry['stake']}"]
     for blind, cards in entry["first_8_cards_dealt"].items():
-        lines.append(f"  {blind.removesuffix('_ante1')} blind of ante 1 deals {' '.join(map(thing, cards))}")
-    for ante, holds in entry["antes"].items():
-        offered = " and ".join(NAMES[tag] for tag in holds["tags"])
-        lines.append(f"ante {ante}: {NAMES[holds['boss']]}, voucher {NAMES[holds['voucher']]}, {offered}")
-        for number, shop in enumerate(holds["shops"], start=1):
-            lines.append(f"  shop {number}: {', '.join(map(thing, shop['shelf']))}")
-            lines.extend(f"    {pack['pack']}: {', '.join(map(thing, pack['cards']))}" for pack in shop["packs"])
+        lines.append(f"  {blind.removesuffix('_ante1')} blind of ante 1 deals {' '.join(map(item_name, cards))}")
+    for ante, content in entry["antes"].items():
+        offered = " and ".join(NAMES[tag] for tag in content["tags"])
+        lines.append(f"ante {ante}: {NAMES[content['boss']]}, voucher {NAMES[content['voucher']]}, {offered}")
+        for number, shop in enumerate(content["shops"], start=1):
+            lines.append(f"  shop {number}: {', '.join(map(item_name, shop['shelf']))}")
+            lines.extend(f"    {pack['pack']}: {', '.join(map(item_name, pack['cards']))}" for pack in shop["packs"])
     return "\n".join(lines)
 
 
-def thing(key: str) -> str:
+def item_name(key: str) -> str:
     """The display name of an item: `Q♣ bonus` for C_Q+m_bonus, `Egg foil` for j_egg+e_foil."""
     name, *marks = key.split("+")
     plain = NAMES.get(name) or f"{name[2].replace('T', '10')}{SUITS[name[0]]}"
     return " ".join([plain, *(mark.removeprefix("m_").removeprefix("e_").lower() for mark in marks)])
 
 
-def score(situation: Mapping[str, Any], result: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
+def score(situation: JsonObject, result: JsonObject, steps: Sequence[JsonObject]) -> str:
     """The steps of a score."""
     played = " ".join(f"{card['rank']}{SUITS[card['suit']]}" for card in situation["play"])
     lines = [f"{situation.get('id', '')}  {played}: {result['display_name']}, level {result['level_used']}".strip()]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ludus.games.balatro.conditions import FIXED_ROLLS
 from ludus.games.balatro.state import BOSS, CONSUMABLE, JOKER, PLAYING_HAND
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, hands, jokers
 from ludus.pool import Pool
-from ludus.types import Array, LudusError
+from ludus.types import Array, JsonObject, LudusError
 
 ENHANCEMENTS = ("", *(key.removeprefix("m_") for key in cards.ENHANCEMENTS[1:]))
 EDITIONS = ("", "foil", "holo", "poly", "negative")
@@ -39,7 +38,7 @@ STATE_NAME = {f"j_{key}": name for name, keys in STATES.items() for key in keys.
 """the name of a joker's value in the format, by key of the joker"""
 
 
-def read(path: str) -> list[dict[str, Any]]:
+def read(path: str) -> list[JsonObject]:
     """Read situations from a file."""
     file = pathlib.Path(path)
     try:
@@ -56,7 +55,7 @@ def read(path: str) -> list[dict[str, Any]]:
     return vectors
 
 
-def score(situations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def score(situations: Sequence[JsonObject]) -> list[JsonObject]:
     """The result of each situation."""
     if not situations:
         return []
@@ -72,14 +71,14 @@ def score(situations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     pool.put(states)
     pool.advance([PLAY_SELECTED] * len(situations))
     results = [
-        _told(state, situation) | _changes(state, situation, cards)
+        _result(state, situation) | _changes(state, situation, cards)
         for state, situation, cards in zip(pool.states, situations, before, strict=True)
     ]
     pool.close()
     return results
 
 
-def steps(situation: Mapping[str, Any]) -> list[dict[str, Any]]:
+def steps(situation: JsonObject) -> list[JsonObject]:
     """The steps of a score: after each operation, its source and the current chips and mult."""
     pool = _pool(MOST_STEPS)
     states = pool.states.copy()
@@ -101,7 +100,7 @@ def _pool(rows: int) -> Pool:
     return Pool("balatro(actions=all, seed=1)", rows, threads=1)
 
 
-def put(state: Any, situation: Mapping[str, Any]) -> None:
+def put(state: np.void, situation: JsonObject) -> None:
     """Set up a situation in a new game: the cards to play are selected, and no score can end the round."""
     state["phase"], state["ox_hand"], state["required"] = PLAYING_HAND, -1, np.inf
     for field in ("money", "discards_left"):
@@ -115,7 +114,7 @@ def put(state: Any, situation: Mapping[str, Any]) -> None:
     _put_round(state, situation)
 
 
-def _put_cards(state: Any, situation: Mapping[str, Any]) -> None:
+def _put_cards(state: np.void, situation: JsonObject) -> None:
     played, held, deck = situation["play"], situation["held"], situation["deck"]
     for number, card in enumerate([*played, *held]):
         _put_card(state["cards"][number], card)
@@ -129,7 +128,7 @@ def _put_cards(state: Any, situation: Mapping[str, Any]) -> None:
     state["starting_cards"] = deck["starting_size"]
 
 
-def _rest_of_deck(situation: Mapping[str, Any]) -> list[int]:
+def _rest_of_deck(situation: JsonObject) -> list[int]:
     """Enhancements of the unseen cards, so that the deck has the given number of each."""
     deck = situation["deck"]
     seen = [card.get("enh") for card in (*situation["play"], *situation["held"])]
@@ -139,39 +138,39 @@ def _rest_of_deck(situation: Mapping[str, Any]) -> list[int]:
     return rest + [0] * (deck["full_size"] - len(seen) - len(rest))
 
 
-def _put_card(card: Any, told: Mapping[str, Any]) -> None:
-    card["rank"] = cards.RANKS.index(told["rank"].replace("10", "T"))
-    card["suit"] = cards.SUITS.index(told["suit"])
-    card["enhancement"] = ENHANCEMENTS.index(told.get("enh") or "")
-    card["edition"] = EDITIONS.index(told.get("edition") or "")
-    card["seal"] = SEALS.index(told.get("seal") or "")
-    card["flags"] = cards.DEBUFFED if told.get("debuffed") else 0
-    card["chips"] = told.get("extra_chips", 0)
+def _put_card(card: np.void, given: JsonObject) -> None:
+    card["rank"] = cards.RANKS.index(given["rank"].replace("10", "T"))
+    card["suit"] = cards.SUITS.index(given["suit"])
+    card["enhancement"] = ENHANCEMENTS.index(given.get("enh") or "")
+    card["edition"] = EDITIONS.index(given.get("edition") or "")
+    card["seal"] = SEALS.index(given.get("seal") or "")
+    card["flags"] = cards.DEBUFFED if given.get("debuffed") else 0
+    card["chips"] = given.get("extra_chips", 0)
 
 
-def _put_jokers(state: Any, situation: Mapping[str, Any]) -> None:
+def _put_jokers(state: np.void, situation: JsonObject) -> None:
     state["joker_count"] = len(situation["jokers"])
-    for place, told in enumerate(situation["jokers"]):
+    for place, given in enumerate(situation["jokers"]):
         joker = state["jokers"][place]
-        joker["kind"], joker["number"] = JOKER, jokers.number_of(told["key"])
-        joker["edition"] = EDITIONS.index(told.get("edition") or "")
-        joker["debuffed"] = bool(told.get("debuffed"))
+        joker["kind"], joker["number"] = JOKER, jokers.number_of(given["key"])
+        joker["edition"] = EDITIONS.index(given.get("edition") or "")
+        joker["debuffed"] = bool(given.get("debuffed"))
         joker["born"] = joker["rounds"] = place + 1
-        gathered = told.get("state") or {}
-        joker["value"] = gathered.get(STATE_NAME.get(told["key"], ""), jokers.START[joker["number"]])
+        gathered = given.get("state") or {}
+        joker["value"] = gathered.get(STATE_NAME.get(given["key"], ""), jokers.START[joker["number"]])
         joker["counter"] = hands.NAMES.index(gathered["hand"]) if "hand" in gathered else -1
         price = jokers.PRICE[joker["number"]] + cards.EDITION_PRICE[joker["edition"]]
-        joker["sell_value"] = told["sell"] - max(1, price // 2)
-    negatives = sum(told.get("edition") == "negative" for told in situation["jokers"])
+        joker["sell_value"] = given["sell"] - max(1, price // 2)
+    negatives = sum(given.get("edition") == "negative" for given in situation["jokers"])
     state["joker_slots"] = situation["joker_slots"] - negatives
 
 
-def _put_levels(state: Any, situation: Mapping[str, Any]) -> None:
-    for name, told in situation["levels"].items():
+def _put_levels(state: np.void, situation: JsonObject) -> None:
+    for name, given in situation["levels"].items():
         hand = hands.NAMES.index(name)
-        state["levels"][hand] = told.get("level", 1)
-        state["plays"][hand] = told.get("played", 0)
-        state["plays_this_round"][hand] = told.get("played_round", 0)
+        state["levels"][hand] = given.get("level", 1)
+        state["plays"][hand] = given.get("played", 0)
+        state["plays_this_round"][hand] = given.get("played_round", 0)
     for name, count in situation.get("observatory", {}).items():
         state["owned_vouchers"][scoring.OBSERVATORY] = 1
         first = int(state["consumable_count"])
@@ -180,7 +179,7 @@ def _put_levels(state: Any, situation: Mapping[str, Any]) -> None:
         state["consumable_count"] += count
 
 
-def _put_blind(state: Any, blind: Mapping[str, Any]) -> None:
+def _put_blind(state: np.void, blind: JsonObject) -> None:
     number = blinds.KEYS.index(blind["key"])
     state["blind"], state["boss"] = min(number, BOSS), max(number, BOSS)
     state["disabled"] = bool(blind.get("disabled"))
@@ -188,15 +187,15 @@ def _put_blind(state: Any, blind: Mapping[str, Any]) -> None:
     state["mouth_hand"] = hands.NAMES.index(blind["mouth_hand"]) if blind.get("mouth_hand") else -1
 
 
-def _put_round(state: Any, situation: Mapping[str, Any]) -> None:
-    told, outcomes = situation["round"], situation.get("outcomes", {})
-    state["hands_played"] = 0 if told["first_hand"] else 1
-    state["tarots_used"], state["skips"] = told["tarots_used"], told["skips"]
-    if told.get("idol"):
-        state["idol_rank"] = cards.RANKS.index(told["idol"]["rank"].replace("10", "T"))
-        state["idol_suit"] = cards.SUITS.index(told["idol"]["suit"])
-    if told.get("ancient_suit"):
-        state["ancient_suit"] = cards.SUITS.index(told["ancient_suit"])
+def _put_round(state: np.void, situation: JsonObject) -> None:
+    current, outcomes = situation["round"], situation.get("outcomes", {})
+    state["hands_played"] = 0 if current["first_hand"] else 1
+    state["tarots_used"], state["skips"] = current["tarots_used"], current["skips"]
+    if current.get("idol"):
+        state["idol_rank"] = cards.RANKS.index(current["idol"]["rank"].replace("10", "T"))
+        state["idol_suit"] = cards.SUITS.index(current["idol"]["suit"])
+    if current.get("ancient_suit"):
+        state["ancient_suit"] = cards.SUITS.index(current["ancient_suit"])
     for place, name in enumerate(OUTCOMES):
         if name in outcomes:
             state["tally"]["fixed"] |= 1 << place
@@ -204,7 +203,7 @@ def _put_round(state: Any, situation: Mapping[str, Any]) -> None:
     state["tally"]["misprint"] = outcomes.get("misprint", -1)
 
 
-def _told(state: Any, situation: Mapping[str, Any]) -> dict[str, Any]:
+def _result(state: np.void, situation: JsonObject) -> JsonObject:
     tally = state["tally"]
     hand = hands.NAMES[tally["hand"]]
     places = [place for place in range(tally["count"]) if (tally["scoring"] >> place) & 1]
@@ -220,25 +219,25 @@ def _whole(number: float) -> float | int:
     return int(number) if abs(number) < 2**53 else number
 
 
-def _changes(state: Any, situation: Mapping[str, Any], before: Array) -> dict[str, Any]:
-    tally, told = state["tally"], situation["jokers"]
+def _changes(state: np.void, situation: JsonObject, before: Array) -> JsonObject:
+    tally, owned = state["tally"], situation["jokers"]
     left = {int(joker["rounds"]) - 1: joker for joker in state["jokers"][: state["joker_count"]]}
     broken = [place for place in range(tally["count"]) if (tally["broken"] >> place) & 1]
     return {
-        "jokers_after": [_state_of(told[place]["key"], left[place]) if place in left else None
-                         for place in range(len(told))],
-        "jokers_removed": [place for place in range(len(told)) if place not in left],
+        "jokers_after": [_state_of(owned[place]["key"], left[place]) if place in left else None
+                         for place in range(len(owned))],
+        "jokers_removed": [place for place in range(len(owned)) if place not in left],
         "cards_destroyed": broken, "cards_changed": _changed_cards(state, before, broken),
     }  # fmt: skip
 
 
-def _state_of(key: str, joker: Any) -> dict[str, Any]:
+def _state_of(key: str, joker: np.void) -> JsonObject:
     if key == "j_todo_list":
         return {"hand": hands.NAMES[joker["counter"]]}
     return {STATE_NAME[key]: float(joker["value"])} if key in STATE_NAME else {}
 
 
-def _changed_cards(state: Any, before: Array, broken: Sequence[int]) -> list[dict[str, Any]]:
+def _changed_cards(state: np.void, before: Array, broken: Sequence[int]) -> list[JsonObject]:
     found = []
     for place in range(state["tally"]["count"]):
         card = state["cards"][place - sum(gone < place for gone in broken)]
@@ -249,7 +248,7 @@ def _changed_cards(state: Any, before: Array, broken: Sequence[int]) -> list[dic
     return found
 
 
-def _actor(situation: Mapping[str, Any], tally: Any) -> str:
+def _actor(situation: JsonObject, tally: np.void) -> str:
     by = int(tally["done_by"])
     if by < scoring.BY_CARD:
         return jokers.NAMES[jokers.number_of(situation["jokers"][by]["key"])]

@@ -6,7 +6,9 @@ taken. Entries have the format of the seed vectors in the tests.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+
+import numpy as np
 
 from ludus.games.balatro import actions, randomness
 from ludus.games.balatro.seeds import parse
@@ -14,7 +16,7 @@ from ludus.games.balatro.state import CHOOSING_BLIND, JOKER, PLAYING_CARD, PLAYI
 from ludus.games.balatro.tables import blinds, cards, consumables, decks, jokers, packs, streams, tags, vouchers
 from ludus.games.balatro.tables.rules import SHOWMAN
 from ludus.pool import Pool
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 from ludus.dsl import f64, i64, kernel, record
 from ludus.dsl.rows import new_rows
 
@@ -25,7 +27,7 @@ MOST_ANTES, DEALT = 39, 8
 ROUNDS = ("small", "big", "boss")
 
 
-def entry(seed: str, antes: int = 8, deck: str = "red", stake: str = "white") -> dict[str, Any]:
+def entry(seed: str, antes: int = 8, deck: str = "red", stake: str = "white") -> JsonObject:
     """The contents of one seed."""
     if not 1 <= antes <= MOST_ANTES:
         raise LudusError(f"a seed can be shown for 1 to {MOST_ANTES} antes, not {antes}")
@@ -34,21 +36,21 @@ def entry(seed: str, antes: int = 8, deck: str = "red", stake: str = "white") ->
         raise LudusError("a random seed has no fixed contents; give a seed, like 7LB2WVPK")
     walk = Walk(name, deck, stake)
     found = walk.through(antes)
-    careless = Walk(name, deck, stake, careless=True).through(antes)
+    with_repeats = Walk(name, deck, stake, repeats=True).through(antes)
     return {
         "seed": name, "deck": f"b_{deck}", "stake": decks.STAKES.index(stake) + 1, "antes": found,
-        "differs_from_public_analyzers": [ante for ante in found if found[ante] != careless[ante]],
+        "differs_from_public_analyzers": [ante for ante in found if found[ante] != with_repeats[ante]],
         "first_8_cards_dealt": walk.dealt, "rng": numbers(name),
     }  # fmt: skip
 
 
 class Walk:
-    """Plays through a run without buying anything but visits every shop and opens every pack."""
+    """Plays through a run: it visits every shop and opens every pack, but buys nothing else."""
 
-    def __init__(self, seed: str, deck: str, stake: str, careless: bool = False) -> None:
+    def __init__(self, seed: str, deck: str, stake: str, repeats: bool = False) -> None:
         self.pool = Pool(f"balatro(seed={seed}, deck={deck}, stake={stake}, scale=1e-9, endless=yes)", 1, threads=1)
         self.dealt: dict[str, list[str]] = {}
-        self.careless = careless
+        self.repeats = repeats
         """whether items on the shelf may appear again, as public analyzers assume"""
 
     def change(self, **fields: int) -> None:
@@ -59,12 +61,13 @@ class Walk:
         self.pool.put(states)
 
     @property
-    def state(self) -> Any:
-        return self.pool.states[0]
+    def state(self) -> np.void:
+        state: np.void = self.pool.states[0]
+        return state
 
-    def through(self, antes: int) -> dict[str, Any]:
+    def through(self, antes: int) -> JsonObject:
         """The contents of every ante, by its number."""
-        found: dict[str, Any] = {}
+        found: JsonObject = {}
         while True:
             ante = str(int(self.state["ante"]))
             here = found.setdefault(ante, {"shops": []})
@@ -74,23 +77,23 @@ class Walk:
                 here["shops"].append(self.shop())
                 if int(ante) == antes and len(here["shops"]) == (2 if antes == 1 else 3):
                     return found
-            self.on()
+            self.advance()
 
-    def announced(self) -> dict[str, Any]:
+    def announced(self) -> JsonObject:
         """What is known at the start of an ante."""
         return {
             "boss": blinds.KEYS[self.state["boss"]], "voucher": vouchers.KEYS[self.state["vouchers"][0]],
             "tags": [tags.KEYS[tag] for tag in self.state["offered_tags"]],
         }  # fmt: skip
 
-    def shop(self) -> dict[str, Any]:
+    def shop(self) -> JsonObject:
         """The offers of a shop; its packs are opened one after the other."""
         shelf = [name_of(item) for item in self.state["shelf"][: self.state["shelf_count"]]]
         return {"shelf": shelf, "packs": [self.open(place) for place in range(len(self.state["packs"]))]}
 
-    def open(self, place: int) -> dict[str, Any]:
+    def open(self, place: int) -> JsonObject:
         self.change(money=RICH)
-        if self.careless:
+        if self.repeats:
             self.change(rules=0, shelf_count=0)
         name = packs.NAMES[self.state["packs"][place]]
         self.pool.advance([actions.BUY_PACK + place])
@@ -98,7 +101,7 @@ class Walk:
         self.pool.advance([actions.SKIP_PACK])
         return {"pack": name, "cards": contents}
 
-    def on(self) -> None:
+    def advance(self) -> None:
         """Play the next step."""
         phase = self.state["phase"]
         if phase == CHOOSING_BLIND:
@@ -110,7 +113,7 @@ class Walk:
         elif phase == SHOPPING:
             self.pool.advance([actions.LEAVE])
         else:
-            self.change(rules=SHOWMAN if self.careless else 0)
+            self.change(rules=SHOWMAN if self.repeats else 0)
             self.pool.advance([actions.CASH_OUT])
 
     def first_dealt(self) -> list[str]:
@@ -119,11 +122,11 @@ class Walk:
         return [front(self.state["cards"][number]) for number in self.state["pile"][top - DEALT : top][::-1]]
 
 
-def front(card: Any) -> str:
+def front(card: np.void) -> str:
     return f"{cards.SUITS[card['suit']]}_{cards.RANKS[card['rank']]}"
 
 
-def name_of(item: Any) -> str:
+def name_of(item: np.void) -> str:
     """The key of an item with its marks: `j_egg`, `c_fool`, `D_T+m_bonus+e_foil+Red`."""
     if item["kind"] == PLAYING_CARD:
         marks = (cards.ENHANCEMENTS[item["enhancement"]], cards.EDITIONS[item["edition"]], cards.SEALS[item["seal"]])
@@ -132,18 +135,19 @@ def name_of(item: Any) -> str:
     return "+".join(filter(None, (keys[item["number"]], cards.EDITIONS[item["edition"]], *_stickers(item))))
 
 
-def _stickers(item: Any) -> list[str]:
+def _stickers(item: np.void) -> list[str]:
     return [name for bit, name in enumerate(("eternal", "perishable", "rental")) if item["stickers"] >> bit & 1]
 
 
-def numbers(seed: str) -> dict[str, Any]:
+def numbers(seed: str) -> JsonObject:
     """The first random numbers of some streams, for comparing generators."""
     pool = Pool(f"balatro(seed={seed})", 1, threads=1)
 
-    def sampled(name: str) -> Any:
+    def sampled(name: str) -> np.void:
         out = new_rows(1, SAMPLE)
         sample(pool.states.copy(), streams.stream(name), out)
-        return out[0]
+        row: np.void = out[0]
+        return row
 
     hashed = {name.replace("@", "1"): sampled(name) for name in ("boss", "Tag@", "cdt@", "Joker1sho@", "lucky_mult")}
     return {
@@ -156,7 +160,7 @@ def numbers(seed: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _texts(values: Any) -> list[str]:
+def _texts(values: Iterable[float]) -> list[str]:
     return [repr(float(value)) for value in values]
 
 

@@ -22,7 +22,7 @@ from ludus.dsl import i16, i32, i64
 from ludus.dsl.rows import table
 
 
-def _brought() -> tuple[Card, ...]:
+def _user_rows() -> tuple[Card, ...]:
     """The rows of the user's file, given by LUDUS_CARDS."""
     path = os.environ.get("LUDUS_CARDS")
     if not path:
@@ -35,7 +35,7 @@ def _brought() -> tuple[Card, ...]:
     return tuple(module.ROWS)
 
 
-ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS, *_brought())
+ROWS: tuple[Card, ...] = (Card(0, "", 0), *monsters.ROWS, *extra.ROWS, *spells.ROWS, *traps.ROWS, *_user_rows())
 ROW_OF = {card.code: row for row, card in enumerate(ROWS)}
 """from the official number of a card to its row"""
 EFFECT_ROWS: list[Effect] = [effect for card in ROWS for effect in card.effects]

@@ -10,7 +10,7 @@ Most cards are fully described by their row; effects with code of their own are 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # fmt: off
 # What a card is: the bits of the real engine.
@@ -145,7 +145,7 @@ class Filter(NamedTuple):
     has_defense: bool = False
     except_code: int = 0
     or_down: bool = False
-    """face-down cards match, too, whatever they are"""
+    """face-down cards always match"""
 
 
 ANY = Filter()
@@ -216,33 +216,33 @@ def effect(
     return Effect(kind, on, speed, where, text, when, seen, cost, target, do, which, once, waits, damage_step, says)  # type: ignore[arg-type]
 
 
-def activate(**words: Any) -> Effect:
+def activate(**words) -> Effect:
     """The activation of a spell or trap; its spell speed follows from the type of the card."""
     return effect(ACTIVATE, where=HAND | SZONE, **words)
 
 
-def ignition(**words: Any) -> Effect:
+def ignition(**words) -> Effect:
     return effect(IGNITION, **words)
 
 
-def trigger(on: int, **words: Any) -> Effect:
+def trigger(on: int, **words) -> Effect:
     """A mandatory trigger effect."""
     return effect(TRIGGER, on, **words)
 
 
-def may_trigger(on: int, **words: Any) -> Effect:
+def may_trigger(on: int, **words) -> Effect:
     return effect(MAY_TRIGGER, on, **words)
 
 
-def flip(**words: Any) -> Effect:
+def flip(**words) -> Effect:
     return effect(TRIGGER, FLIPPED, **words)
 
 
-def may_flip(**words: Any) -> Effect:
+def may_flip(**words) -> Effect:
     return effect(MAY_TRIGGER, FLIPPED, waits=True, **words)
 
 
-def quick(on: int, **words: Any) -> Effect:
+def quick(on: int, **words) -> Effect:
     return effect(QUICK, on, 2, **words)
 
 
@@ -289,22 +289,37 @@ class Card(NamedTuple):
     """text about procedures and traits"""
 
 
-def _parts(does: tuple[Effect | Change, ...]) -> dict[str, Any]:
-    effects = tuple(part for part in does if isinstance(part, Effect))
-    return {"effects": effects, "changes": tuple(part for part in does if isinstance(part, Change))}
+def _effects(does: tuple[Effect | Change, ...]) -> tuple[Effect, ...]:
+    return tuple(part for part in does if isinstance(part, Effect))
+
+
+def _changes(does: tuple[Effect | Change, ...]) -> tuple[Change, ...]:
+    return tuple(part for part in does if isinstance(part, Change))
 
 
 def monster(
     code: int, name: str, types: int, attribute: int, race: int, level: int, attack: int, defense: int,
-    *does: Effect | Change, **rest: Any,
+    *does: Effect | Change, **rest,
 ) -> Card:  # fmt: skip
-    """`types` without MONSTER; NORMAL monsters say so."""
-    return Card(code, name, MONSTER | types, attribute, race, level, attack, defense, **_parts(does), **rest)
+    """A row for a monster; `types` does not include MONSTER, and includes NORMAL for a normal monster."""
+    return Card(
+        code,
+        name,
+        MONSTER | types,
+        attribute,
+        race,
+        level,
+        attack,
+        defense,
+        effects=_effects(does),
+        changes=_changes(does),
+        **rest,
+    )
 
 
-def spell(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: Any) -> Card:
-    return Card(code, name, SPELL | types, **_parts(does), **rest)
+def spell(code: int, name: str, *does: Effect | Change, types: int = 0, **rest) -> Card:
+    return Card(code, name, SPELL | types, effects=_effects(does), changes=_changes(does), **rest)
 
 
-def trap(code: int, name: str, *does: Effect | Change, types: int = 0, **rest: Any) -> Card:
-    return Card(code, name, TRAP | types, **_parts(does), **rest)
+def trap(code: int, name: str, *does: Effect | Change, types: int = 0, **rest) -> Card:
+    return Card(code, name, TRAP | types, effects=_effects(does), changes=_changes(does), **rest)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.games.duel.tools import recorded_duels
 from ludus.games.duel.tables import ROWS
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 NAMES = {card.code: card.name for card in ROWS}
 SHOWN = 5
@@ -31,14 +31,14 @@ class Agreement(NamedTuple):
     differences: list[recorded_duels.Difference]
 
 
-def check(duels: Sequence[dict[str, Any]], tell: Callable[[str, int, int], None]) -> Agreement:
+def check(duels: Sequence[JsonObject], report: Callable[[str, int, int], None]) -> Agreement:
     """Replay all duels."""
     if not duels:
-        raise LudusError("there is no recorded duel in this file; it should hold one JSON object a line")
+        raise LudusError("there is no recorded duel in this file; it should hold one JSON object per line")
     stages: dict[int, Tally] = {}
     differences = []
     for number, duel in enumerate(duels):
-        tell(f"stage {duel['stage']}, duel {duel['id']}", number, len(duels))
+        report(f"stage {duel['stage']}, duel {duel['id']}", number, len(duels))
         right, difference = recorded_duels.replay(duel)
         before, whole = stages.get(duel["stage"], Tally()), difference is None
         now = (1, int(whole), len(duel["dec"]), right)
@@ -48,7 +48,7 @@ def check(duels: Sequence[dict[str, Any]], tell: Callable[[str, int, int], None]
     return Agreement(dict(sorted(stages.items())), differences)
 
 
-def as_json(found: Agreement) -> dict[str, Any]:
+def as_json(found: Agreement) -> JsonObject:
     """The counts by stage and the differences, as data."""
     stages = {str(stage): tally._asdict() for stage, tally in found.stages.items()}
     differences = [
@@ -81,11 +81,11 @@ def table(found: Agreement) -> str:
         ]
         lines += [f"  {line}" for line in one.position.splitlines()]
     if len(found.differences) > SHOWN:
-        lines.append(f"… and {len(found.differences) - SHOWN} more; --json tells all")
+        lines.append(f"… and {len(found.differences) - SHOWN} more; --json lists all")
     return "\n".join(lines)
 
 
-def named(value: Any) -> Any:
+def named(value: object) -> object:
     """Replace card codes by names."""
     if isinstance(value, list | tuple):
         return [named(part) for part in value]

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.bridges.ygopro import sums
 from ludus.bridges.ygopro.core import MASTER_RULE_5, PSEUDO_SHUFFLE, Setup
@@ -23,6 +23,7 @@ from ludus.bridges.ygopro.node import NodeCore
 from ludus.games.duel.tools import scripts
 from ludus.games.duel.tools.check import named
 from ludus.games.duel.tools.own_engine import OwnEngine
+from ludus.types import JsonObject
 
 LONGEST = 1000
 """decisions after which a duel is cut off"""
@@ -40,7 +41,7 @@ class Played(NamedTuple):
     seed: int
     decisions: int
     """decisions in which both agreed"""
-    difference: dict[str, Any] | None = None
+    difference: JsonObject | None = None
 
 
 class Report(NamedTuple):
@@ -55,7 +56,7 @@ class Report(NamedTuple):
 
 
 def compare_engines(
-    decisions: int, seed: int, workers: int, kinds: Sequence[str], tell: Callable[[str, int, int], None]
+    decisions: int, seed: int, workers: int, kinds: Sequence[str], progress: Callable[[str, int, int], None]
 ) -> Report:
     """Play until `decisions` were compared in total, the same number of each kind."""
     report = Report(dict.fromkeys(kinds, 0), dict.fromkeys(kinds, 0), len(scripts.scripted_codes()), [])
@@ -70,7 +71,7 @@ def compare_engines(
                     report.decisions[kind] += played.decisions
                     if played.difference:
                         report.differences.append(played)
-                tell(f"{kind}, {len(report.differences)} differences", sum(report.decisions.values()), decisions)
+                progress(f"{kind}, {len(report.differences)} differences", sum(report.decisions.values()), decisions)
     return report
 
 
@@ -90,7 +91,7 @@ def play(kind: str, seed: int) -> Played:
         difference = Difference("script error", core.log[0], None, None)
     if difference is None:
         return Played(kind, seed, found.decisions)
-    told = {
+    details = {
         "what": difference.what,
         "real": difference.real,
         "ours": difference.other,
@@ -99,7 +100,7 @@ def play(kind: str, seed: int) -> Played:
         "position": own.position(),
         "log": core.log[:3],
     }
-    return Played(kind, seed, found.decisions, told)
+    return Played(kind, seed, found.decisions, details)
 
 
 @functools.cache
@@ -119,7 +120,7 @@ class RandomChoice:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng, self._eager = rng, rng.choice((0.0, 0.5, 0.9))
-        self.made = list[Any]()
+        self.made = list[list[object]]()
 
     def __call__(self, question: Question) -> Sequence[int]:
         chosen = self._choose(question)
@@ -149,11 +150,11 @@ class RandomChoice:
         return sorted(picked)
 
 
-def _ends(option: Any) -> bool:
+def _ends(option: object) -> bool:
     return isinstance(option, list) and option[0] in ENDS
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: Report) -> JsonObject:
     differences = [
         {"kind": one.kind, "seed": one.seed, "decision": one.decisions} | (one.difference or {})
         for one in report.differences
@@ -167,11 +168,11 @@ def table(report: Report) -> str:
     lines += [f"{kind:<12}{report.duels[kind]:>10,}{report.decisions[kind]:>12,}" for kind in report.duels]
     lines.append(f"{len(report.differences)} differences")
     for one in report.differences[:3]:
-        lines += ["", *_told(one)]
+        lines += ["", *_describe(one)]
     return "\n".join(lines)
 
 
-def _told(played: Played) -> Iterator[str]:
+def _describe(played: Played) -> Iterator[str]:
     found = played.difference or {}
     yield f"{played.kind} duel, seed {played.seed}, decision {played.decisions}: {found['what']} at {found['question']}"
     yield from (f"  chosen {named(choice)}" for choice in found["choices"])

@@ -18,6 +18,8 @@ COLUMNS = (
     "code", "owner", "controller", "place", "sequence", "position", "counters", "overlaid_on", "equipped_to",
     "overlays", "overlay",
 )  # fmt: skip
+Columns = dict[str, list[Any]]
+"""a list with one number per card for each field; for `overlay` a list of card numbers"""
 
 
 @kernel
@@ -53,7 +55,7 @@ class Duel:
         self, decks: Sequence[tuple[Sequence[int], Sequence[int]]], life: int = 8000, opening: int = 5
     ) -> None:
         self.rows = new_rows(1, STATE)
-        self.state: Any = self.rows[0]
+        self.state: np.void = self.rows[0]
         self.opening = opening
         self.state["fed"] = 1
         self.state["life"] = life
@@ -99,7 +101,7 @@ class Duel:
         measure(self.rows, found)
         return found.tolist()
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> Columns:
         """The fields of all cards as columns, which is much faster to read than card by card."""
         cards = self.rows["cards"][0]
         return {name: cards[name].tolist() for name in COLUMNS}

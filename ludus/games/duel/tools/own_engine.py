@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ludus.bridges.ygopro.core import Setup
 from ludus.bridges.ygopro.messages import Question
 from ludus.games.duel.tools import engine, recorded_duels
 from ludus.games.duel import state as words
 from ludus.games.duel.text import text
+from ludus.games.duel.tools.recorded_duels import RandomResult
+from ludus.types import JsonObject
 
 OWN_LINES = 30
 """lines with smaller numbers belong to a card, the others to the game itself"""
@@ -34,10 +35,10 @@ class OwnEngine:
         message = words.MESSAGES[state["question"]]
         return Question(int(state["asked"]), message, recorded_duels.options(self.duel), self._facts(message))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         return recorded_duels.digest(self.duel)
 
-    def feed(self, results: list[Any]) -> None:
+    def feed(self, results: Sequence[RandomResult]) -> None:
         self.duel.feed(recorded_duels.random_of({"r": results}))
         if not self._begun:
             self._begun = True
@@ -50,7 +51,7 @@ class OwnEngine:
         """The field as text."""
         return text(self.duel.state)
 
-    def _facts(self, message: str) -> dict[str, Any]:
+    def _facts(self, message: str) -> JsonObject:
         state = self.duel.state
         if message in ("card", "tribute"):
             return {"min": int(state["fewest"]), "max": int(state["most"]), "cancel": int(state["may_cancel"])}

@@ -7,17 +7,18 @@ import json
 import lzma
 import pathlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.games.duel.tools import engine
+from ludus.games.duel.tools.engine import Columns
 from ludus.games.duel import state as words
 from ludus.games.duel.tables import EFFECTS, ROW_OF, ROWS
 from ludus.games.duel.tables.words import LINK, NO_TEXT, SYSTEM
 from ludus.games.duel.text import text
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 KINDS = {
     words.SUMMONS: "summon", words.SPECIAL_SUMMONS: "spsummon", words.REPOSITIONS: "repos", words.SETS_MONSTER: "mset",
@@ -27,10 +28,13 @@ KINDS = {
 }  # fmt: skip
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 CODES = [card.code for card in ROWS]
-Columns = dict[str, list[Any]]
+Finding = tuple[str, object, object]
+"""what differs, our value, and the recorded value"""
+RandomResult = tuple[str, int, Sequence[Any]]
+"""kind, player, and the results: numbers, card codes, or cards with their locations"""
 
 
-def _text(row: Any) -> tuple[int, int]:
+def _text(row: np.void) -> tuple[int, int]:
     if row["text"] == NO_TEXT:
         return 0, 0
     return (0, int(row["text"]) - SYSTEM) if row["text"] >= SYSTEM else (CODES[row["card"]], int(row["text"]))
@@ -48,14 +52,14 @@ class Difference(NamedTuple):
     stage: int
     decision: int
     what: str
-    ours: Any
-    theirs: Any
+    ours: object
+    theirs: object
     position: str = ""
     """the position as text"""
 
 
-def read(path: pathlib.Path) -> Iterator[dict[str, Any]]:
-    """The duels of a file, one a line, compressed or not."""
+def read(path: pathlib.Path) -> Iterator[JsonObject]:
+    """The duels of a file, one per line; .gz and .xz files are decompressed."""
     try:
         with OPENERS.get(path.suffix, open)(path, "rt") as lines:
             for line in lines:
@@ -63,10 +67,10 @@ def read(path: pathlib.Path) -> Iterator[dict[str, Any]]:
     except OSError as error:
         raise LudusError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise LudusError(f"{path} does not hold recorded duels, one JSON object a line: {error}") from error
+        raise LudusError(f"{path} does not hold recorded duels, one JSON object per line: {error}") from error
 
 
-def replay(duel: dict[str, Any]) -> tuple[int, Difference | None]:
+def replay(duel: JsonObject) -> tuple[int, Difference | None]:
     """The number of matching decisions, and the first difference."""
     decks = [(side["main"], side["extra"]) for side in duel["decks"]]
     game = engine.Duel(decks, duel["lp"], duel["hand"])
@@ -86,7 +90,7 @@ def replay(duel: dict[str, Any]) -> tuple[int, Difference | None]:
     ) if found else None
 
 
-def random_of(decision: dict[str, Any]) -> list[int]:
+def random_of(decision: JsonObject) -> list[int]:
     """Random results as numbers for the engine: kind, player, count, then the numbers."""
     fed: list[int] = []
     for kind, player, results in decision.get("r", []):
@@ -100,7 +104,7 @@ def random_of(decision: dict[str, Any]) -> list[int]:
     return fed
 
 
-def compare(game: engine.Duel, decision: dict[str, Any]) -> tuple[str, Any, Any] | None:
+def compare(game: engine.Duel, decision: JsonObject) -> Finding | None:
     """The first difference at a question: player, kind, options, state."""
     state = game.state
     if state["status"] != 0:
@@ -123,7 +127,7 @@ def compare(game: engine.Duel, decision: dict[str, Any]) -> tuple[str, Any, Any]
     return compare_state(game, decision["s"])
 
 
-def compare_state(game: engine.Duel, recorded: dict[str, Any]) -> tuple[str, Any, Any] | None:
+def compare_state(game: engine.Duel, recorded: JsonObject) -> Finding | None:
     mine = digest(game)
     for key, value in recorded.items():
         if comparable_state(key, mine[key]) != comparable_state(key, value):
@@ -131,7 +135,7 @@ def compare_state(game: engine.Duel, recorded: dict[str, Any]) -> tuple[str, Any
     return None
 
 
-def comparable(listed: list[Any], message: str) -> Any:
+def comparable(listed: list[Any], message: str) -> object:
     """Activations are compared as sets, everything else in order."""
     if message in ("idlecmd", "battlecmd", "chain"):
         loose = sorted(json.dumps(one) for one in listed if one[0] in ("act", "chain", "spsummon"))
@@ -139,7 +143,7 @@ def comparable(listed: list[Any], message: str) -> Any:
     return listed
 
 
-def comparable_state(key: str, value: Any) -> Any:
+def comparable_state(key: str, value: Any) -> object:
     """Drop attack and defense of face-down monsters, which are not compared."""
     if key == "m":
         return [
@@ -148,7 +152,7 @@ def comparable_state(key: str, value: Any) -> Any:
     return value
 
 
-def compare_end(game: engine.Duel, end: dict[str, Any]) -> tuple[str, Any, Any] | None:
+def compare_end(game: engine.Duel, end: JsonObject) -> Finding | None:
     """The first difference at the end: winner, reason or final state."""
     if end["reason"] == "cut":
         return None
@@ -185,7 +189,7 @@ def options(game: engine.Duel) -> list[Any]:
     return [option_words(cards, question, *option) for option in state["options"][: state["option_count"]].tolist()]
 
 
-def option_words(cards: Columns, question: int, kind: int, c: int, effect: int, value: int, _: int) -> Any:
+def option_words(cards: Columns, question: int, kind: int, c: int, effect: int, value: int, _: int) -> object:
     if kind == words.ACTIVATES:
         return ["chain" if question == words.CHAIN else "act", *card_words(cards, c), effect_words(effect)]
     if kind == words.ATTACKS:
@@ -204,7 +208,7 @@ def option_words(cards: Columns, question: int, kind: int, c: int, effect: int, 
     return [KINDS[kind], *(card_words(cards, c) if c else [])]
 
 
-def chosen(game: engine.Duel, decision: dict[str, Any]) -> list[int]:
+def chosen(game: engine.Duel, decision: JsonObject) -> list[int]:
     """The indices of the recorded choice among our options."""
     picked = decision["c"] if isinstance(decision["c"], list) else [decision["c"]]
     ours = options(game)
@@ -215,7 +219,7 @@ def chosen(game: engine.Duel, decision: dict[str, Any]) -> list[int]:
     return found
 
 
-def digest(game: engine.Duel) -> dict[str, Any]:
+def digest(game: engine.Duel) -> JsonObject:
     """The state of the duel, in the format of the recordings."""
     state, cards, values = game.state, game.columns(), game.values()
     sizes, piles, codes = state["sizes"].tolist(), state["piles"], cards["code"]
@@ -243,12 +247,12 @@ def digest(game: engine.Duel) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def link_words(link: Any) -> list[Any]:
+def link_words(link: np.void) -> list[object]:
     place = [int(link["controller"]), int(link["place"]), int(link["sequence"])]
     return [*place, CODES[link["code"]], effect_words(int(link["effect"]))]
 
 
-def monster(cards: Columns, c: int, values: list[int]) -> Any:
+def monster(cards: Columns, c: int, values: list[int]) -> list[object] | None:
     if c == 0:
         return None
     row = ROWS[cards["code"][c]]
@@ -258,7 +262,7 @@ def monster(cards: Columns, c: int, values: list[int]) -> Any:
     return [row.code, cards["position"][c], *values[:2], level, counters, below, cards["owner"][c], values[2]]
 
 
-def spell(cards: Columns, c: int, values: list[int]) -> Any:
+def spell(cards: Columns, c: int, values: list[int]) -> list[object] | None:
     if c == 0:
         return None
     on = cards["equipped_to"][c]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from ludus.bridges.ygopro.yrp import Yrp
 from ludus.games.duel.stages import EXTRA, MONSTER, SPELL, TRAP, cards_by_code, kind_of
 from ludus.games.duel.ydk import Deck
 from ludus.games.duel.tables import words
 from ludus.games.duel.tables.words import Card
+from ludus.types import JsonObject
 
 _SORTS = {
     "fusion": words.FUSION, "ritual": words.RITUAL, "synchro": words.SYNCHRO, "xyz": words.XYZ, "link": words.LINK,
@@ -20,7 +20,7 @@ _SORTS = {
 _GROUPS = {MONSTER: "monsters", SPELL: "spells", TRAP: "traps"}
 
 
-def counts(deck: Deck) -> dict[str, Any]:
+def counts(deck: Deck) -> JsonObject:
     """The number of cards of each kind in a deck."""
     known = cards_by_code()
     kinds = Counter(kind_of(known[code]) for code in deck.main)
@@ -28,7 +28,7 @@ def counts(deck: Deck) -> dict[str, Any]:
     return {"name": deck.name, **sizes, **{group: kinds[kind] for kind, group in _GROUPS.items()}}
 
 
-def described(deck: Deck) -> dict[str, Any]:
+def described(deck: Deck) -> JsonObject:
     """A deck as data: its counts, and each different card with the number of its copies."""
     parts = {"main": deck.main, "extra": deck.extra, "side": deck.side}
     return {"counts": counts(deck), **{part: _rows(codes) for part, codes in parts.items()}, "name": deck.name}
@@ -59,11 +59,11 @@ def deck(deck: Deck) -> str:
 
 def card(card: Card) -> str:
     """`Man-Eater Bug: flip monster, level 2 EARTH Insect, 450/600`, with its effects in the next line."""
-    does = says(card)
-    return f"{card.name}: {what(card)}" + (f"\n      {does}" if does else "")
+    effects = effects_text(card)
+    return f"{card.name}: {types_text(card)}" + (f"\n      {effects}" if effects else "")
 
 
-def what(card: Card) -> str:
+def types_text(card: Card) -> str:
     """The types of a card, and the values of a monster."""
     sorts = " ".join(word for word, bit in _SORTS.items() if card.types & bit)
     kind = kind_of(card)
@@ -77,20 +77,26 @@ def what(card: Card) -> str:
     return f"{title}, {measure} {card.level} {attribute} {race}, {strength}"
 
 
-def says(card: Card) -> str:
+def effects_text(card: Card) -> str:
     """The effects of a card in one line; empty if it has none."""
     return "; ".join(line for line in (card.says, *(effect.says for effect in card.effects)) if line)
 
 
-def _rows(codes: tuple[int, ...]) -> list[dict[str, Any]]:
+def _rows(codes: tuple[int, ...]) -> list[JsonObject]:
     known = cards_by_code()
     return [
-        {"code": code, "name": known[code].name, "copies": copies, "is": what(known[code]), "says": says(known[code])}
+        {
+            "code": code,
+            "name": known[code].name,
+            "copies": copies,
+            "is": types_text(known[code]),
+            "says": effects_text(known[code]),
+        }
         for code, copies in Counter(codes).items()
     ]
 
 
-def replay(replay: Yrp) -> dict[str, Any]:
+def replay(replay: Yrp) -> JsonObject:
     """The contents of a replay as data; unknown cards as numbers."""
     known = cards_by_code()
 
@@ -103,16 +109,16 @@ def replay(replay: Yrp) -> dict[str, Any]:
     return {"names": list(replay.names), "start": start, **facts, "decks": decks}
 
 
-def replay_text(told: dict[str, Any]) -> str:
+def replay_text(replay: JsonObject) -> str:
     """The same as text, with the result if the duel was played again."""
-    names = [name or f"player {number + 1}" for number, name in enumerate(told["names"])]
-    start = told["start"]
-    lines = [f"{names[0]} against {names[1]}, {start['points']} points, {told['answers']} answers"]
-    for name, deck in zip(names, told["decks"], strict=True):
+    names = [name or f"player {number + 1}" for number, name in enumerate(replay["names"])]
+    start = replay["start"]
+    lines = [f"{names[0]} against {names[1]}, {start['points']} points, {replay['answers']} answers"]
+    for name, deck in zip(names, replay["decks"], strict=True):
         cards = ", ".join(f"{copies} {card}" for card, copies in (deck["main"] | deck["extra"]).items())
         lines.append(f"{name}: {cards}")
-    if "turns" in told:
-        winner = names[told["winner"]] if told["winner"] in (0, 1) else "nobody"
-        ended = f"{winner} wins" if told["over"] else "the replay breaks off"
-        lines.append(f"{ended} in turn {told['turns']}, {told['points'][0]} to {told['points'][1]} points")
+    if "turns" in replay:
+        winner = names[replay["winner"]] if replay["winner"] in (0, 1) else "nobody"
+        ended = f"{winner} wins" if replay["over"] else "the replay breaks off"
+        lines.append(f"{ended} in turn {replay['turns']}, {replay['points'][0]} to {replay['points'][1]} points")
     return "\n".join(lines)

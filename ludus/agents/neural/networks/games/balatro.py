@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.heads import masked
@@ -22,7 +23,7 @@ from ludus.agents.neural.networks.initializers import orthogonal
 from ludus.agents.neural.networks.layout import Layout, check_shapes
 from ludus.agents.neural.networks.mlp import ACTIVATIONS
 from ludus.agents.neural.networks.settings import MLPArgs
-from ludus.games.balatro import actions as doing
+from ludus.games.balatro import actions
 from ludus.games.balatro.tables import blinds, cards, hands, packs, vouchers
 from ludus.types import Discrete
 
@@ -31,8 +32,10 @@ Array = jax.Array
 KINDS_OF_ITEMS, NUMBERS_OF_ITEMS = 4, 160
 PLAIN, EMBEDDING = 26, 24
 """number of elements of `game_state` before the levels; width of an embedding"""
-SUBSETS = len(doing.SUBSETS)
-CHOSEN = np.array([[bits >> place & 1 for place in range(doing.REACH)] for bits in doing.SUBSETS.tolist()], np.int32)
+SUBSETS = len(actions.SUBSETS)
+CHOSEN = np.array(
+    [[bits >> place & 1 for place in range(actions.REACH)] for bits in actions.SUBSETS.tolist()], np.int32
+)
 """[subsets, cards] 1 for the cards of a subset"""
 LOW_RANKS = 7
 """number of ranks whose counts are in the first integer; the other six are in the second"""
@@ -54,8 +57,8 @@ class BalatroNet(nn.Module):
     args: MLPArgs
     outputs: int
     actions: Discrete
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
     def init_rnn_state(self, rows: int) -> tuple[()]:
         """No memory, because the observation contains everything relevant."""
@@ -73,24 +76,24 @@ class BalatroNet(nn.Module):
         others = self._dense(self.actions.n - 2 * SUBSETS, 0.01, "others")(table)
         plays, discards = self._plays(x, table)
         logits = jnp.concatenate([plays, discards, others], axis=-1)
-        wanted = self._wanted(items, table)
+        item_logits = self._item_logits(items, table)
         shelf, pack = x["shelf"].shape[1], x["pack"].shape[1]
         owned = x["owned"].shape[1]
-        for first, low, count in ((doing.BUY, owned, shelf), (doing.BUY_AND_USE, owned, shelf),
-                                  (doing.PICK, owned + shelf, pack), (doing.SELL_JOKER, 0, owned)):  # fmt: skip
-            logits = logits.at[:, first : first + count].add(wanted[:, low : low + count])
+        for first, low, count in ((actions.BUY, owned, shelf), (actions.BUY_AND_USE, owned, shelf),
+                                  (actions.PICK, owned + shelf, pack), (actions.SELL_JOKER, 0, owned)):  # fmt: skip
+            logits = logits.at[:, first : first + count].add(item_logits[:, low : low + count])
         hidden = ACTIVATIONS[self.args.activation](self._dense(self.args.width, math.sqrt(2), "critic")(table))
         value = self._dense(self.outputs, 1.0, "value")(hidden).astype(jnp.float32)
         policy = logits.astype(jnp.float32) if legal is None else masked(logits, legal)
         return rstate, policy, value, jnp.ones(rows, bool)
 
-    def _dense(self, width: int, gain: float, name: str) -> Any:
+    def _dense(self, width: int, gain: float, name: str) -> nn.Dense:
         return nn.Dense(width, kernel_init=orthogonal(gain), **kinds_of(self), name=name)
 
     def _items(self, x: Mapping[str, Array]) -> Array:
         """[B, owned + shelf + pack, embedding] owned jokers and offers."""
         items = jnp.concatenate([x["owned"], x["shelf"], x["pack"]], axis=1).astype(jnp.int32)
-        embed: Any = partial(nn.Embed, features=EMBEDDING, **kinds_of(self))
+        embed = partial(nn.Embed, features=EMBEDDING, **kinds_of(self))
         kind = jnp.clip(items[..., 0], 0, KINDS_OF_ITEMS - 1)
         number = jnp.clip(items[..., 1], 0, NUMBERS_OF_ITEMS - 1)
         found = embed(KINDS_OF_ITEMS * NUMBERS_OF_ITEMS, name="item")(kind * NUMBERS_OF_ITEMS + number)
@@ -106,7 +109,7 @@ class BalatroNet(nn.Module):
     def _table(self, x: Mapping[str, Array], items: Array) -> Array:
         """[B, width] the whole observation as one vector."""
         hand = x["hand"].astype(jnp.int32)
-        embed: Any = partial(nn.Embed, features=EMBEDDING, **kinds_of(self))
+        embed = partial(nn.Embed, features=EMBEDDING, **kinds_of(self))
         card = embed(16, name="rank")(jnp.clip(hand[..., 0], 0, 15)) + embed(4, name="suit")(hand[..., 1] & 3)
         card += embed(16, name="enhancement")(jnp.clip(hand[..., 2], 0, 15))
         card = jnp.where((hand[..., 0] > 0)[..., None], nn.relu(card), 0.0)
@@ -137,7 +140,7 @@ class BalatroNet(nn.Module):
         found += jnp.einsum("bwf,bsf->bws", of_features, features.astype(self.dtype))
         return found[:, 0], found[:, 1]
 
-    def _wanted(self, items: Array, table: Array) -> Array:
+    def _item_logits(self, items: Array, table: Array) -> Array:
         """[B, items] logits of the jokers and offers."""
         mixed = self._dense(EMBEDDING, math.sqrt(2), "want")(items)
         mixed = nn.relu(mixed + self._dense(EMBEDDING, 1.0, "want_table")(table)[:, None, :])
@@ -165,7 +168,7 @@ class Counts(NamedTuple):
 
 def counts_of(x: Mapping[str, Array]) -> tuple[Counts, Counts]:
     """Counts of every subset of the first eight cards and of the remaining cards, [B, subsets] each."""
-    hand = x["hand"][:, : doing.REACH].astype(jnp.int32)
+    hand = x["hand"][:, : actions.REACH].astype(jnp.int32)
     rank, suit, enhancement = hand[..., 0] - 1, hand[..., 1], hand[..., 2]
     there, known = hand[..., 0] > 0, (hand[..., 0] > 0) & (hand[..., 0] < 14)
     ranked = known & (enhancement != cards.STONE)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
-from ludus.agents.neural.networks.games.duel import features as reading
+from ludus.agents.neural.networks.games.duel import features
 from ludus.agents.neural.networks.games.duel.layout import LAYOUT
 from ludus.agents.neural.networks.heads import masked
 from ludus.agents.neural.networks.initializers import orthogonal
@@ -43,10 +43,10 @@ class DuelNet(nn.Module):
     args: MLPArgs
     outputs: int
     actions: Discrete
-    dtype: Any = jnp.float32
-    param_dtype: Any = jnp.float32
+    dtype: DTypeLike = jnp.float32
+    param_dtype: DTypeLike = jnp.float32
 
-    read = staticmethod(reading.read)
+    read = staticmethod(features.read)
 
     def init_rnn_state(self, rows: int) -> tuple[()]:
         """No memory."""
@@ -59,17 +59,17 @@ class DuelNet(nn.Module):
     ) -> tuple[tuple[()], Array, Array, Array]:  # fmt: skip
         """(rstate, logits [B, 24], value [B, outputs], valid [B])."""
         options = self._options(x)
-        there = x["options"][..., reading.MESSAGE] > 0
+        there = x["options"][..., features.MESSAGE] > 0
         table = self._table(x, jnp.where(there[..., None], options, 0.0).sum(axis=1))
         for_actor = self._tower(table, "actor")
         for_critic = for_actor if self.args.shared else self._tower(table, "critic")
         value = self._dense(self.outputs, 1.0, "value")(for_critic).astype(jnp.float32)
         trust = self.param("trust", nn.initializers.constant(TRUST), (), self.param_dtype)
-        logits = self._judged(options, for_actor) + trust * x["option_numbers"][..., reading.FAVOURITE]
+        logits = self._option_logits(options, for_actor) + trust * x["option_numbers"][..., features.FAVOURITE]
         legal = there if legal is None else legal[:, : logits.shape[1]]
         return rstate, widened(masked(logits, legal), self.actions.n), value, x["global_"][:, 22] == 0
 
-    def _dense(self, width: int, gain: float, name: str) -> Any:
+    def _dense(self, width: int, gain: float, name: str) -> nn.Dense:
         return nn.Dense(width, kernel_init=orthogonal(gain), **kinds_of(self), name=name)
 
     def _mixed(self, parts: list[Array], width: int, name: str) -> Array:
@@ -79,16 +79,16 @@ class DuelNet(nn.Module):
 
     def _options(self, x: Mapping[str, Array]) -> Array:
         """[B, A, WIDTH] the options."""
-        return self._mixed([*told(x["options"]), x["option_numbers"]], WIDTH, "option")
+        return self._mixed([*categories_and_codes(x["options"]), x["option_numbers"]], WIDTH, "option")
 
     def _table(self, x: Mapping[str, Array], choices: Array) -> Array:
         """[B, …] the whole state as one vector."""
         rows, slots = len(choices), x["slots"].astype(jnp.int32)
-        groups = jax.nn.one_hot(slots[..., 1] - 1, reading.GROUPS)
-        kinds = marked(slots[..., 1:], (reading.GROUPS + 1, reading.POSITIONS))
-        cards = self._mixed([named(slots[..., 0]), kinds, x["slot_numbers"]], WIDTH, "slot")
+        groups = jax.nn.one_hot(slots[..., 1] - 1, features.GROUPS)
+        kinds = one_hot_columns(slots[..., 1:], (features.GROUPS + 1, features.POSITIONS))
+        cards = self._mixed([codes_of(slots[..., 0]), kinds, x["slot_numbers"]], WIDTH, "slot")
         held = jnp.einsum("blg,blc->bgc", groups.astype(self.dtype), cards)
-        past = self._mixed([*told(x["deeds"]), x["ages"]], WIDTH // 2, "deed")
+        past = self._mixed([*categories_and_codes(x["deeds"]), x["ages"]], WIDTH // 2, "deed")
         parts = [held, x["piles"], past, choices, numbers_of(x["global_"]), x["sums"]]
         return jnp.concatenate([part.reshape(rows, -1).astype(self.dtype) for part in parts], axis=-1)
 
@@ -98,7 +98,7 @@ class DuelNet(nn.Module):
             table = bend(self._dense(self.args.width, math.sqrt(2), f"{name}_{layer}")(table))
         return table
 
-    def _judged(self, options: Array, state: Array) -> Array:
+    def _option_logits(self, options: Array, state: Array) -> Array:
         """[B, A] the logit of each option."""
         mixed = self._dense(WIDTH, 1.0, "judge_option")(options)
         mixed += self._dense(WIDTH, 1.0, "judge_state")(state)[:, None]
@@ -106,17 +106,17 @@ class DuelNet(nn.Module):
         return (nn.relu(mixed) * weights).sum(axis=-1)
 
 
-def named(codes: Array) -> Array:
+def codes_of(numbers: Array) -> Array:
     """The codes of cards with these numbers."""
-    return jnp.asarray(reading.CODES)[codes.astype(jnp.int32)]
+    return jnp.asarray(features.CODES)[numbers.astype(jnp.int32)]
 
 
-def told(deeds: Array) -> list[Array]:
+def categories_and_codes(rows: Array) -> list[Array]:
     """Options or past actions [..., columns] as one-hot categories and the code of the card."""
-    return [marked(deeds[..., : reading.CODE], reading.SIZES), named(deeds[..., reading.CODE])]
+    return [one_hot_columns(rows[..., : features.CODE], features.SIZES), codes_of(rows[..., features.CODE])]
 
 
-def marked(categories: Array, sizes: tuple[int, ...]) -> Array:
+def one_hot_columns(categories: Array, sizes: tuple[int, ...]) -> Array:
     """[..., columns] to [..., sum of sizes]: concatenated one-hot vectors of all columns."""
     places = categories.astype(jnp.int32) + np.cumsum((0, *sizes[:-1]), dtype=np.int32)
     marks = [places[..., column, None] == np.arange(sum(sizes)) for column in range(len(sizes))]

@@ -8,18 +8,16 @@ result of its attack is computed. Nothing here is learned.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from ludus.agents.players.greedy.duel import attack_of, favourite, last_deed, number, points, seen
+from ludus.agents.players.greedy.duel import attack_of, favourite, last_action, number, points, seen
 from ludus.dsl import kernel, random, rule
 from ludus.games.duel import action_features as act
 from ludus.games.duel import observation as see
 from ludus.games.duel.state import MOST_ACTIONS
 from ludus.games.duel.tables import ROWS
-
-Array = np.ndarray[Any, Any]
+from ludus.types import Array
 
 SLOTS, PAST = 24, 4
 """maximum number of cards on the field and in the hand; number of past actions that are read"""
@@ -36,7 +34,7 @@ BAGS = 5
 SIZES = (18, 10, 5, 13, 16, 18)
 """sizes of the categories of an option: message; action; next phase, or end of a choice; position of a card, or side
 and kind of a zone; location and owner of the card; effect"""
-MESSAGE, DEED, PHASE, LYING, WHERE, EFFECT, CODE, COLUMNS = range(8)
+MESSAGE, ACTION, PHASE, POSITION, WHERE, EFFECT, CODE, COLUMNS = range(8)
 FINISH, FIRST_ZONE, AGES = 4, 9, act.MOST_AGE + 1
 THOUSAND = np.float32(0.001)
 UNKNOWN_WALL = 1400.0
@@ -164,32 +162,32 @@ def read_cards(cards, n, sides, slots, numbers, piles):
 
 
 @rule
-def read_deed(rows, n, k, out):
+def read_action(rows, n, k, out):
     """Write the categories of an option or of a past action."""
     out[n, k, MESSAGE] = min(np.int64(rows[n, k, act.MESSAGE]), SIZES[MESSAGE] - 1)
-    out[n, k, DEED] = min(np.int64(rows[n, k, act.ACT]), SIZES[DEED] - 1)
+    out[n, k, ACTION] = min(np.int64(rows[n, k, act.ACT]), SIZES[ACTION] - 1)
     out[n, k, PHASE] = FINISH if rows[n, k, act.FINISH] else min(np.int64(rows[n, k, act.PHASE]), FINISH - 1)
     out[n, k, EFFECT] = min(np.int64(rows[n, k, act.EFFECT]), SIZES[EFFECT] - 1)
     place = np.int64(rows[n, k, act.PLACE_ID])
     if place:
         # Of a zone only its side and whether it is for monsters are used.
-        out[n, k, LYING] = FIRST_ZONE + 2 * (place > 15) + ((place - 1) % 15 > 6)
+        out[n, k, POSITION] = FIRST_ZONE + 2 * (place > 15) + ((place - 1) % 15 > 6)
     else:
-        out[n, k, LYING] = min(np.int64(rows[n, k, act.POSITION_ID]), FIRST_ZONE - 1)
+        out[n, k, POSITION] = min(np.int64(rows[n, k, act.POSITION_ID]), FIRST_ZONE - 1)
     out[n, k, CODE] = known(rows[n, k, act.ID_HIGH], rows[n, k, act.ID_LOW])
 
 
 @rule
 def read_option(cards, totals, actions, past, n, k, sides, options, numbers):
     """Write the features of an option: its categories, its card, and the result of its attack."""
-    read_deed(actions, n, k, options)
+    read_action(actions, n, k, options)
     row = np.int64(actions[n, k, act.SPEC]) - 1
     if row < 0 or row >= see.SHOWN:
         return
     options[n, k, WHERE] = min(2 * np.int64(cards[n, row, see.LOCATION]) + cards[n, row, see.CONTROLLER], 15)
     read_strength(cards, n, row, sides, numbers, k, BATTLE_NUMBERS)
-    if options[n, k, LYING] == 0:
-        options[n, k, LYING] = min(np.int64(cards[n, row, see.POSITION]), FIRST_ZONE - 1)
+    if options[n, k, POSITION] == 0:
+        options[n, k, POSITION] = min(np.int64(cards[n, row, see.POSITION]), FIRST_ZONE - 1)
     done = actions[n, k, act.ACT]
     life = np.int64(totals[n, 2]) * 256 + totals[n, 3]
     attack = float(number(cards, n, row, see.ATTACK))
@@ -198,9 +196,9 @@ def read_option(cards, totals, actions, past, n, k, sides, options, numbers):
     elif done == act.ATTACK:
         read_outcome(numbers, n, k, attack - sides[1, 1], False)
     elif options[n, k, MESSAGE] == 3 and cards[n, row, see.CONTROLLER] == 1:
-        deed = last_deed(past, n)
-        if past[n, deed, act.ACT] == act.ATTACK:
-            code = np.int64(past[n, deed, act.ID_HIGH]) * 256 + past[n, deed, act.ID_LOW]
+        last = last_action(past, n)
+        if past[n, last, act.ACT] == act.ATTACK:
+            code = np.int64(past[n, last, act.ID_HIGH]) * 256 + past[n, last, act.ID_LOW]
             margin = attack_of(cards, n, code) - wall(cards, n, row)
             read_outcome(numbers, n, k, margin, cards[n, row, see.POSITION] == 1 and margin >= life)
 
@@ -238,7 +236,7 @@ def read_all(cards, totals, actions, past, slots, slot_numbers, piles, sums, opt
                 read_option(cards, totals, actions, past, n, k, sides, options, option_numbers)
         read_advice(cards, totals, actions, past, n, option_numbers)
         for k in range(PAST):
-            read_deed(past, n, k, deeds)
+            read_action(past, n, k, deeds)
             ages[n, k, min(np.int64(past[n, k, act.AGE]), AGES - 1)] = past[n, k, act.MESSAGE] != 0
 
 

@@ -52,7 +52,7 @@ CARDS = Entities(
     columns=41,
     ids=(0, 1),
     padding=2,
-    untold=(2, 1),  # only the size of the opponent's deck is known, which is among the global numbers
+    unknown=(2, 1),  # of the opponent's deck only the size is known, which is among the global numbers
     mask="mask_",
     masked=MASKED,
 )
@@ -81,6 +81,6 @@ LAYOUT = Layout(
     entities=(CARDS,),
     history=Entities("h_actions_", 32, (*action_fields(), *PAST), columns=14, ids=(1, 2), padding=3),
     actions=Entities("actions_", 24, action_fields(), columns=12, ids=(1, 2), padding=3, points=0),
-    hidden=(replace(CARDS, mask="", masked=(), untold=(-1, 0)),),
+    hidden=(replace(CARDS, mask="", masked=(), unknown=(-1, 0)),),
     ended=("global_", 22),
 )
