@@ -101,7 +101,7 @@ class Rollout(NamedTuple):
     memory: Any
     version: int
     tally: Array
-    """[3 + P] finished games, their total steps, decisions made, and the total return of each seat in those games"""
+    """[3 + 4P] counts and returns of the games that ended, see `ludus.algorithms.tally`"""
     notes: dict[str, float]
     """metrics of the rollout: seconds, and games won against each opponent"""
 

@@ -61,12 +61,12 @@ def test_the_package_wins_over_the_folder_and_the_folder_over_entry_points(place
     assert discovery.load(GROUP, PACKAGE, "kite").WHERE == "local"
 
 
-def test_an_unknown_name_is_answered_with_the_closest(places):
+def test_an_unknown_name_suggests_the_closest_one(places):
     assert refusal("dol") == 'unknown toy "dol"; did you mean "doll"? known are ball, doll, kite, missing, number'
     assert refusal("zzz").startswith('unknown toy "zzz"; known are ball')
 
 
-def test_an_entry_point_that_is_no_module_is_refused(places):
+def test_an_entry_point_that_is_not_a_module_is_refused(places):
     assert "the entry point \"number\" of ludus.toys is 'installed'" in refusal("number")
 
 
@@ -89,7 +89,7 @@ def test_a_broken_member_is_reported_and_hides_no_other(places, text, reason):
     assert discovery.load(GROUP, PACKAGE, "broken").WHERE == "mended"
 
 
-def test_a_missing_local_folder_is_no_error(places, monkeypatch):
+def test_a_missing_local_folder_is_not_an_error(places, monkeypatch):
     monkeypatch.setenv("LUDUS_TOYS", str(places / "nowhere"))
     assert discovery.names(GROUP, PACKAGE) == ["ball", "kite", "missing", "number"]
     monkeypatch.delenv("LUDUS_TOYS")

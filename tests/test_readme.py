@@ -1,10 +1,13 @@
-"""The README's game is a game: it passes conformance, and every command knows it."""
+"""The game in the README passes the conformance checks and works with all commands; links name existing files."""
 
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
+
+from ludus.cli.train import parted, run_of
 
 README = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
 
@@ -33,3 +36,10 @@ def test_the_files_the_readme_points_to_exist():
     links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     assert len(links) > 10
     assert [link for link in links if not (root / link).exists()] == []
+
+
+def test_the_training_commands_of_the_readme_are_valid():
+    commands = re.findall(r"^(?:mpiexec -n 4 )?ludus train (?!--resume)(.*)$", README, re.MULTILINE)
+    assert len(commands) > 5
+    for command in commands:
+        run_of(parted(shlex.split(command, comments=True))[1])

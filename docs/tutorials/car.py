@@ -90,7 +90,7 @@ def loss(params, part):
     return actor + VF_COEF * losses.value_loss(evaluated.value, target, valid), kl
 
 
-#    One update makes four passes over the rollout, each in four minibatches of rows, with one gradient step per minibatch.
+#    One update makes four passes over the rollout, each in four minibatches of rows with one gradient step each.
 optimiser = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(1e-3, eps=1e-5))
 
 
@@ -111,8 +111,8 @@ def update(params, optimiser_state, steps, decisions, key):
     return params, optimiser_state, kl.mean()
 
 
-# 5. The training loop: collect a rollout, update, and evaluate every few updates. In evaluation the car takes the mean of
-#    its Gaussian instead of a sample. A lap is worth 20 points, and a crash costs 5.
+# 5. The training loop: collect a rollout, update, and evaluate every few updates. In evaluation the car takes the mean
+#    of its Gaussian instead of a sample. A lap is worth 20 points, and a crash costs 5.
 def score(params):
     return scores.score("car", replace(agent, greedy=True), params, GAMES, seed=7).interval
 
@@ -128,10 +128,10 @@ pool.close()
 tutorial = plots.Series("this tutorial", *np.array(curve).T)
 assert SMALL or curve[-1][1] > 20.0 > curve[0][1], "FAIL: it has not learned to drive"
 
-# 6. The same as a run, which is what `ludus train car` does: settings from the preset, a decaying learning rate, a worker
-#    that plays while the learner updates, all cores, metrics, checkpoints and exact resume. The worker plays with
-#    parameters that are one update old, so the curve rises later than that of the loop above; `--runtime local` plays
-#    with the newest parameters, like that loop.
+# 6. The same as a run, which is what `ludus train car` does: settings from the preset, a decaying learning rate, a
+#    worker that plays while the learner updates, all cores, metrics, checkpoints and exact resume. The worker plays
+#    with parameters that are one update old, so the curve rises later than that of the loop above; `--runtime local`
+#    plays with the newest parameters, like that loop.
 settings = config.resolve("car", "ppo")
 if SMALL:
     settings = replace(

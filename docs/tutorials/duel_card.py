@@ -3,7 +3,7 @@
 A card is a row of a table: its printed values, and its effects with condition and cost. This file defines one:
 
     python docs/tutorials/duel_card.py                       # plays a few turns with the card
-    LUDUS_CARDS=docs/tutorials/duel_card.py ludus play duel  # with LUDUS_CARDS, all commands and .ydk files know the card
+    LUDUS_CARDS=docs/tutorials/duel_card.py ludus play duel  # all commands and .ydk files know the card
 
 To add a card permanently, put its row into ludus/games/duel/tables: spells.py, traps.py, monsters.py or extra.py.
 """

@@ -62,8 +62,8 @@ plots.curves("tictactoe_learning.png", [series], "Q-learning by self-play", "upd
 print(f"mean result after {steps[0]:,.0f} updates: {mean[0]:+.2f}; after {steps[-1]:,.0f} updates: {mean[-1]:+.2f}")
 assert mean[-1] > mean[0]
 
-# 4. The same as a run: settings from the preset, and a folder with metrics, checkpoints and a plot of the score. This is
-#    what `ludus train tictactoe` does. It takes about a second, and can be stopped and resumed at any time.
+# 4. The same as a run: settings from the preset, and a folder with metrics, checkpoints and a plot of the score. This
+#    is what `ludus train tictactoe` does. It takes about a second, and can be stopped and resumed at any time.
 with tempfile.TemporaryDirectory() as out:
     folder, run = runs.start(config.resolve(game), pathlib.Path(out))
     report = list(runs.carry_out(folder, run))[-1]

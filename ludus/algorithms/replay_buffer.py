@@ -1,12 +1,14 @@
-"""A ring of experience: the last `capacity` records, of any layout, to draw from at random.
+"""A replay buffer in NumPy memory: the last `capacity` records, of any layout, to sample from at random.
 
-Records are bytes, so pushing many is a copy, sampling is a gather, and saving the ring is saving an array.
+Records are bytes, so pushing many is a copy, sampling is a gather, and saving the buffer is saving an array. The world
+model has a buffer of its own (`world_model/replay.py`): its arrays stay on the device and are sampled inside the
+compiled update.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
@@ -14,22 +16,22 @@ from numpy.typing import ArrayLike
 
 from ludus.dsl import kernel, rule
 from ludus.dsl.rows import bare
-from ludus.types import Array, LudusError
+from ludus.types import Array, DType, LudusError
 
 
 class ExperienceBuffer:
     """The last `capacity` records pushed: `ExperienceBuffer(10_000, record(state=i64, action=i64, reward=f32))`."""
 
-    def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, capacity: int, dtype: DType) -> None:
         if capacity < 1:
-            raise LudusError(f"an experience buffer of capacity {capacity} holds nothing; take 1 or more")
+            raise LudusError(f"the capacity of an experience buffer must be 1 or more, not {capacity}")
         if not dtype.names or dtype.hasobject:
             raise LudusError(
                 f"an experience is a record of numbers, such as record(action=i64, reward=f32), not {dtype}"
             )
         self.capacity, self.dtype = capacity, bare(dtype)
         self.pushed = 0
-        """how many were ever pushed"""
+        """records pushed so far"""
         # Rows move as blocks of bytes: NumPy would gather a record with gaps field by field, 30 times slower.
         self._block = np.dtype((np.void, self.dtype.itemsize))
         self._ring = np.zeros(capacity, self._block)
@@ -52,13 +54,13 @@ class ExperienceBuffer:
         self.pushed += len(rows)
 
     def contents(self) -> Array:
-        """A copy of all that is held, oldest first."""
+        """A copy of all experiences, oldest first."""
         return self._gather(np.arange(len(self)))
 
     def sample(self, count: int, rng: np.random.Generator, allow_fewer: bool = False) -> Array:
-        """Copies of `count` different experiences in random order, all equally likely; O(count), whatever is held.
+        """Copies of `count` different experiences in random order, sampled uniformly in O(count) time.
 
-        With `allow_fewer`, all there are where there are not enough.
+        With `allow_fewer`, all of them if there are fewer than `count`.
         """
         if allow_fewer:
             count = min(count, len(self))
@@ -77,10 +79,10 @@ class ExperienceBuffer:
         return {"rows": rows, "layout": layout, "counts": np.array([self.capacity, self.pushed], np.int64)}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Array], dtype: np.dtype[Any]) -> Self:
-        """The buffer that `state` was taken from; it samples what that one would have sampled."""
+    def from_state(cls, state: Mapping[str, Array], dtype: DType) -> Self:
+        """The buffer that `state` was taken from; it samples the same experiences."""
         if not {"rows", "layout", "counts"} <= set(state):
-            raise LudusError("these are not saved experiences; take the arrays that `state()` gave")
+            raise LudusError("these are not saved experiences; pass the arrays returned by `state()`")
         capacity, pushed = state["counts"].tolist()
         buffer = cls(capacity, dtype)
         dense = repack_fields(buffer.dtype, recurse=True)
@@ -93,17 +95,17 @@ class ExperienceBuffer:
         return buffer
 
     def _gather(self, ages: Array) -> Array:
-        """Copies of some experiences, counted from the oldest, wherever in the ring that is."""
+        """Copies of some experiences, by their rank from the oldest."""
         return self._ring[(self.pushed - len(self) + ages) % self.capacity].view(self.dtype)
 
     def _as_ours(self, rows: Array) -> Array:
         return rows if rows.dtype == self.dtype else self._fit({name: rows[name] for name in rows.dtype.names or ()})
 
     def _fit(self, columns: Mapping[str, ArrayLike]) -> Array:
-        """Columns of any number type as our records; a number that does not fit its field is an error."""
+        """Columns of any numeric type as records; raises LudusError if a number does not fit its field."""
         names = self.dtype.names or ()
         if set(columns) != set(names):
-            raise LudusError(f"these experiences have {_listed(columns)}; give exactly {_listed(names)}")
+            raise LudusError(f"these experiences have {_listed(columns)}; expected exactly {_listed(names)}")
         arrays = {name: np.asarray(columns[name]) for name in names}
         rows = np.zeros(np.shape(arrays[names[0]])[:1], self.dtype)
         with np.errstate(invalid="ignore"):
@@ -115,34 +117,33 @@ class ExperienceBuffer:
 def _fill(column: Array, given: Array, name: str) -> None:
     if given.shape != column.shape or not given.ndim:
         raise LudusError(
-            f'the field "{name}" takes an array of shape {column.shape}, one row a record, not {given.shape}'
+            f'the field "{name}" needs an array of shape {column.shape}, one row per record, not {given.shape}'
         )
     column[...] = given
     if column.dtype.kind in "iub" and (column != given).any():
         wrong = given[column != given].flat[0]
-        raise LudusError(f'the field "{name}" ({column.dtype}) cannot hold {wrong}; give it a wider type in the record')
+        raise LudusError(f'the field "{name}" ({column.dtype}) cannot hold {wrong}; use a wider type in the record')
 
 
 def _listed(names: Iterable[str]) -> str:
     return "the fields " + ", ".join(sorted(names)) if names else "no named fields"
 
 
-def describe(dtype: np.dtype[Any]) -> str:
+def describe(dtype: DType) -> str:
     """The fields of a record as text: their names, types and shapes."""
     if dtype.subdtype is not None:
         return f"{describe(dtype.base)}{list(dtype.shape)}"
     if dtype.names is None:
         return dtype.str
-    fields: Any = dtype.fields
-    return "(" + ", ".join(f"{name} {describe(fields[name][0])}" for name in dtype.names) + ")"
+    return "(" + ", ".join(f"{name} {describe(dtype[name])}" for name in dtype.names) + ")"
 
 
 @kernel
 def shuffled_head(swaps: Array) -> Array:
-    """The first n items of a shuffled 0 .. size-1, where swaps[i] is drawn evenly from i .. size-1.
+    """The first n items of a shuffled 0 .. size-1, where swaps[i] is drawn uniformly from i .. size-1.
 
-    This is Fisher and Yates's shuffle, ended after n swaps: item i changes places with item swaps[i]. Only what has
-    moved is written down, in a table of slots found by the place's lowest bits, so that nothing here is O(size).
+    The Fisher-Yates shuffle, stopped after n swaps: item i changes places with item swaps[i]. Only items that moved are
+    stored, in a hash table with linear probing, so that nothing here is O(size).
     """
     count, slots = len(swaps), 4
     while slots < 4 * count:
@@ -159,7 +160,7 @@ def shuffled_head(swaps: Array) -> Array:
 
 @rule
 def find_slot(places: Array, place: int) -> int:
-    """The slot where `place` is written, or the free one where it belongs."""
+    """The slot of `place` in the hash table, or the free slot where it belongs."""
     slot = place & (len(places) - 1)
     while places[slot] >= 0 and places[slot] != place:
         slot = (slot + 1) & (len(places) - 1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ludus.agents import Agent, checkpoint
 from ludus.agents.neural import devices
+from ludus.algorithms import tally as tallies
 from ludus.algorithms.opponents import SELF, Opponents
 from ludus.algorithms.protocol import Arrays, Desk
 from ludus.bridges import AnyPool, pool_state, restore_pool
@@ -27,7 +28,9 @@ ACTOR = 0x6C7564757302
 class RolloutWorker:
     """Plays the games of its pool; the agent runs on `device` if given, else where the parameters are."""
 
-    def __init__(self, pool: AnyPool, agent: Agent, opponents: Opponents, desk: Desk, device: jax.Device | None = None) -> None:
+    def __init__(
+        self, pool: AnyPool, agent: Agent, opponents: Opponents, desk: Desk, device: jax.Device | None = None
+    ) -> None:
         self.pool, self.agent, self.opponents, self.desk, self.device = pool, agent, opponents, desk, device
         self.dice = int(random.keys(desk.seed ^ ACTOR, desk.number + 1)[desk.number])
         self.time, self.version = 0, 0
@@ -69,14 +72,12 @@ class RolloutWorker:
 
     def _count(self, steps: Step, own: Array) -> Array:
         """The tally of a rollout; a game is counted when the next one begins."""
-        views, seats = self.pool.spec.views, self.pool.spec.seats
-        tally = np.zeros(3 + seats)
-        tally[2] = (own & ~steps.first[1:]).sum()
+        views = self.pool.spec.views
+        tally = tallies.empty(self.pool.spec.seats)
+        tally[tallies.DECISIONS] = (own & ~steps.first[1:]).sum()
         for reward, first in zip(steps.reward[1:, ::views], steps.first[1:, ::views], strict=True):
             if first.any():
-                tally[0] += first.sum()
-                tally[1] += self.lengths[first].sum()
-                tally[3:] += self.returns[first].sum(axis=0)
+                tallies.count(tally, self.returns[first], self.lengths[first])
                 self.opponents.count(self.returns, first)
                 self.returns[first], self.lengths[first] = 0.0, 0
             self.returns += reward
@@ -149,7 +150,7 @@ def joined(rollouts: Sequence[Rollout]) -> Rollout:
     wide = [rollout._replace(memory=(), tally=np.zeros(()), notes={}, version=0) for rollout in rollouts]
     whole = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1) if np.ndim(parts[0]) else parts[0], *wide)
     memory = jax.tree.map(lambda *parts: np.concatenate(parts), *(rollout.memory for rollout in rollouts))
-    tally = np.sum([rollout.tally for rollout in rollouts], axis=0)
+    tally = tallies.merged([rollout.tally for rollout in rollouts])
     names = {name for rollout in rollouts for name in rollout.notes}
     notes = {
         name: float(np.mean([rollout.notes[name] for rollout in rollouts if name in rollout.notes])) for name in names

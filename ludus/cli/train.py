@@ -156,7 +156,7 @@ def _print_summary(folder: pathlib.Path, last: Any) -> None:
 def _facts(report: Any) -> dict[str, Any]:
     score = None if report.score is None else report.score._asdict()
     facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
-    facts |= {"finished": report.finished}
+    facts |= {"finished": report.finished, "statistics": report.statistics.summary()}
     return facts | {"metrics": report.metrics, "checkpoint": None if report.saved is None else str(report.saved)}
 
 

@@ -20,6 +20,11 @@ from ludus.types import Array, LudusError
 
 WINDOW = 1000
 OWN_SERIES = ("reward", "episode_length", "step_time")
+NOT_AVERAGED = {
+    "step", "time", "seconds", "decisions", "episodes", "episode_return", "episode_return/seat0", "episode_length",
+    "return_std", "return_min", "return_max",
+}  # fmt: skip
+"""metrics of an update that are counted by the series above"""
 
 Summary = dict[str, float | None]
 
@@ -54,6 +59,12 @@ class Series:
             squares = float(np.square(finite - mean).sum())
             self._combine(finite.size, mean, squares, float(finite.min()), float(finite.max()))
         return given.size
+
+    def add_moments(self, count: int, mean: float, std: float, low: float, high: float) -> None:
+        """Add `count` values of which only the moments are known; their mean counts as one newest value."""
+        if count:
+            self._remember(np.array([mean]))
+            self._combine(count, mean, std * std * count, low, high)
 
     def merge(self, other: Series) -> None:
         """Add all values of another series; its newest values count as newer than those of this one."""
@@ -103,6 +114,8 @@ class TrainingStatistics:
         self.window = window
         self.series = {name: Series(window) for name in OWN_SERIES}
         self._clock, self._opened = clock, clock()
+        self._seconds = 0.0
+        """of training, up to the update recorded last"""
 
     @property
     def total_training_time(self) -> float:
@@ -132,6 +145,25 @@ class TrainingStatistics:
         if name not in self.series:
             self.series[name] = Series(self.window)
         self.series[name].add(value)
+
+    def record_update(self, metrics: Mapping[str, float | None]) -> None:
+        """Record the metrics of one update of a run, as in a line of `metrics.jsonl`.
+
+        Of the games that ended in it only the moments are known: all of the return, the mean of the length.
+        """
+        known = {name: value for name, value in metrics.items() if value is not None}
+        games, mean = int(known.get("episodes", 0)), known.get("episode_return", known.get("episode_return/seat0"))
+        if games and mean is not None:
+            low, high = known.get("return_min", mean), known.get("return_max", mean)
+            self.series["reward"].add_moments(games, mean, known.get("return_std", 0.0), low, high)
+            length = known["episode_length"]
+            self.series["episode_length"].add_moments(games, length, 0.0, length, length)
+        seconds = known.get("seconds", 0.0)
+        if known.get("decisions", 0.0) > 0 and seconds > self._seconds:
+            self.record_step_time((seconds - self._seconds) / known["decisions"])
+        self._seconds = max(seconds, self._seconds)
+        for name in known.keys() - NOT_AVERAGED:
+            self.record_metric(name, known[name])
 
     def summary(self) -> Summary:
         """All statistics; {} before anything is recorded, None for series without values.

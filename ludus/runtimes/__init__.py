@@ -13,15 +13,14 @@ folder `ludus_runtimes`, or through the entry-point group `ludus.runtimes`.
 from __future__ import annotations
 
 import contextlib
-import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ludus import discovery
-from ludus.algorithms.protocol import Algorithm, Groups
-from ludus.runtimes.transport.job import Job
+from ludus.agents.protocol import Params
+from ludus.algorithms.protocol import Experience, Groups
+from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.types import Array, LudusError
 
 GROUP = "ludus.runtimes"
@@ -31,27 +30,27 @@ E = TypeVar("E")
 
 
 class Source(Protocol[E]):
-    """Experience without end, made with the newest parameters."""
+    """An endless iterator of experience, made with the newest parameters."""
 
     job: Job
-    """of all workers of the run, also those of other processes"""
+    """the job of all workers of the run, including those of other processes"""
 
     def __iter__(self) -> Iterator[list[E]]:
         """Rounds: one unit of every worker that could make one."""
         ...
 
-    def publish(self, params: Any, version: int) -> None:
-        """Parameters for the rounds to come."""
+    def publish(self, params: Params, version: int) -> None:
+        """Use these parameters for the next rounds."""
         ...
 
     def state(self) -> Groups:
-        """All that is needed to continue exactly, by worker: groups of arrays for a checkpoint."""
+        """The state of each worker, to continue exactly: groups of arrays for a checkpoint."""
         ...
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None: ...
 
-    def agree(self, *wishes: bool) -> tuple[bool, ...]:
-        """For each wish, whether any process of the run has it; all processes call this at the same time."""
+    def agree(self, *flags: bool) -> tuple[bool, ...]:
+        """For each argument, whether it is true in any process of the run; all processes must call this together."""
         ...
 
     def close(self) -> None: ...
@@ -59,28 +58,26 @@ class Source(Protocol[E]):
 
 def names() -> list[str]:
     """The names of all runtimes."""
-    return sorted({*_bundled(), *discovery.names(GROUP, None)})
+    return [name for name in discovery.names(GROUP, __name__) if name != "transport"]  # a package of shared parts
 
 
 def load(name: str) -> ModuleType:
     """The module of a runtime."""
     if name in RENAMED:
         raise LudusError(f'the runtime "{name}" is now called "{RENAMED[name]}": rename it')
-    if name in _bundled():
-        return importlib.import_module(f"{__name__}.{name}")
     if name not in names():
         raise LudusError(f'unknown runtime "{name}"; known are {", ".join(names())}')
-    return discovery.load(GROUP, None, name)
+    return discovery.load(GROUP, __name__, name)
 
 
-def open_source(name: str, job: Job) -> Source[Any]:
-    """The source of this name."""
-    source: Source[Any] = load(name).open_source(job)
+def open_source(name: str, job: Job) -> Source[Experience]:
+    """Start the workers of a job in the runtime of this name."""
+    source: Source[Experience] = load(name).open_source(job)
     return source
 
 
-def count_workers(name: str, algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
-    """Workers of a run: as many as wanted, or if that is 0, as the runtime and the algorithm make use of."""
+def count_workers(name: str, algorithm: AnyAlgorithm, wanted: int) -> int:
+    """The number of workers of a run: `wanted`, or if that is 0, what suits the runtime and the algorithm."""
     return int(load(name).count_workers(algorithm, wanted))
 
 
@@ -90,15 +87,14 @@ def longest_chunk(name: str) -> int:
 
 
 @contextlib.contextmanager
-def session(name: str, algorithm: Algorithm[Any, Any, Any]) -> Iterator[str]:
-    """The part of this process in a run: keeper, learner (beside the keeper) or done (it has worked for the keeper)."""
-    opened = getattr(load(name), "session", None)
-    with opened(algorithm) if opened else contextlib.nullcontext("keeper") as part:
-        yield part
+def session(name: str, algorithm: AnyAlgorithm) -> Iterator[str]:
+    """The role of this process in a run.
 
-
-def _bundled() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
+    "keeper" trains and saves the run, "learner" trains together with the keeper, and "done" was a worker of the keeper.
+    """
+    open_session = getattr(load(name), "session", None)
+    with open_session(algorithm) if open_session else contextlib.nullcontext("keeper") as role:
+        yield role
 
 
 __all__ = ["Job", "Source", "count_workers", "load", "longest_chunk", "names", "open_source", "session"]

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Mapping
-from typing import Any
+from typing import Generic, TypeVar
 
-from ludus.algorithms.protocol import Algorithm, Arrays, Worker
-from ludus.runtimes.transport.job import Job
-from ludus.runtimes.transport.rounds import Rounds
+from ludus.agents.protocol import Params
+from ludus.algorithms.protocol import Arrays, Experience, Worker
+from ludus.runtimes.transport.job import AnyAlgorithm, Job
+from ludus.runtimes.transport.rounds import Rounds, unpacked
 from ludus.types import Array
 
+E = TypeVar("E", bound=Experience)
 
-def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+
+def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
     return algorithm.count_workers(wanted, 1)
 
 
-def open_source(job: Job) -> Rounds[Any]:
-    return Rounds(job, [Here(job.worker(job.first + number)) for number in range(job.workers)], ahead=False)
+def open_source(job: Job) -> Rounds[Experience, Params]:
+    lanes = [LocalLane(job.worker(job.first + number)) for number in range(job.workers)]
+    return Rounds(job, lanes, ahead=False, pack=unpacked)
 
 
-class Here:
-    """A worker that works when its unit is taken."""
+class LocalLane(Generic[E]):
+    """A worker that makes a unit when the unit is taken."""
 
-    def __init__(self, worker: Worker[Any]) -> None:
-        self.worker, self.orders = worker, collections.deque[tuple[Any, int]]()
+    def __init__(self, worker: Worker[E]) -> None:
+        self.worker, self.orders = worker, collections.deque[tuple[Params, int]]()
 
-    def begin(self, parcel: Any, version: int) -> None:
+    def begin(self, parcel: Params, version: int) -> None:
         self.orders.append((parcel, version))
 
-    def take(self) -> Any:
+    def take(self) -> E:
         self.worker.publish(*self.orders.popleft())
         return self.worker.work()
 

@@ -1,13 +1,13 @@
 """Workers on the ranks of MPI, on one machine or many: `mpiexec -n 4 ludus train tictactoe --runtime mpi`.
 
-Rank 0 keeps the run. With an algorithm whose update is collective (`data_parallel`), every rank is a process of one
-`jax.distributed` group: it plays and learns, and the gradients are those of one learner with all rows. With others,
-rank 0 learns, and the other ranks `serve` it as workers.
+Rank 0 saves the run. If the update of the algorithm is collective (`data_parallel`), every rank is a process of one
+`jax.distributed` group: it plays and learns, and the gradients are those of one learner with all rows. Otherwise rank 0
+learns, and the other ranks `serve` it as workers.
 
 When a rank is killed, Open MPI 5 ends the others: SIGCONT at once, SIGTERM after 0.25 s, SIGKILL 0.25 s later (the
 setting odls_base_sigkill_timeout changes nothing): enough to save a small checkpoint. With `mpiexec --with-ft ulfm` the
-others survive and are told at once; with `--enable-recovery` they survive and notice the silence after a minute. In all
-three cases rank 0 raises a LudusError, and the run saves a checkpoint.
+others survive and MPI reports the death at once; with `--enable-recovery` they survive and notice missing heartbeats
+after a minute. In all three cases rank 0 raises a LudusError, and the run saves a checkpoint.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ import contextlib
 import functools
 import os
 import signal
-import socket
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+
+import numpy as np
 
 from ludus import runtimes
-from ludus.algorithms.protocol import Algorithm, Arrays, Groups
-from ludus.runtimes import threads
-from ludus.runtimes.local import Here
-from ludus.runtimes.transport import codec
-from ludus.runtimes.transport.job import Job
-from ludus.runtimes.transport.mail import Letter, Mail, Rank, envelope, load_mpi
-from ludus.runtimes.transport.rounds import Lane, Rounds
+from ludus.agents.protocol import Params
+from ludus.algorithms.protocol import Arrays, Experience, Groups
+from ludus.runtimes.local import LocalLane
+from ludus.runtimes.threads import ThreadLane
+from ludus.runtimes.transport import codec, jax_group
+from ludus.runtimes.transport.job import AnyAlgorithm, Job
+from ludus.runtimes.transport.messages import Message, Messenger, RankWorker, load_mpi, pack
+from ludus.runtimes.transport.rounds import Lane, Rounds, unpacked
 from ludus.types import Array, LudusError
 
 LONGEST_CHUNK = 2**18
 """mpiexec leaves half a second between Ctrl-C and SIGKILL, in which a unit must end and be saved"""
-FAREWELL_SECONDS = 2.0
-JOIN_SECONDS = 120
+FLUSH_SECONDS = 2.0
+"""time to send the last messages when rank 0 exits"""
 
 
 def rank() -> int:
@@ -47,210 +48,139 @@ def rank() -> int:
 
 
 def ranks() -> int:
-    """How many ranks there are."""
+    """The number of ranks."""
     return int(load_mpi().COMM_WORLD.Get_size())
 
 
 @contextlib.contextmanager
-def session(algorithm: Algorithm[Any, Any, Any]) -> Iterator[str]:
-    """The part of this process in a run: keeper (rank 0), learner beside it, or done if it has served as a worker."""
+def session(algorithm: AnyAlgorithm) -> Iterator[str]:
+    """The role of this process in a run: "keeper" (rank 0), "learner", or "done" if it has served as a worker."""
     if not algorithm.data_parallel:
-        post_office()  # from here on rank 0 sends heartbeats and, when it exits, ends the other ranks
+        messenger()  # from now on rank 0 sends heartbeats, and ends the other ranks when it exits
         if rank() > 0:
             serve()
         yield "keeper" if rank() == 0 else "done"
     elif ranks() == 1:
         yield "keeper"
     else:
-        with own_output(), group():
+        with jax_group.library_output_redirected(), jax_group.joined():
             yield "keeper" if rank() == 0 else "learner"
 
 
-def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
-    """Workers in each process if all processes learn, else one on each rank."""
+def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
+    """Workers of each process if all processes learn, otherwise one on each rank."""
     if algorithm.data_parallel:
         return algorithm.count_workers(wanted, 1)
     if wanted not in (0, ranks()):
-        raise LudusError(f"--runtime mpi has {ranks()} workers here, not {wanted}; mpiexec -n says how many")
+        raise LudusError(
+            f"--runtime mpi has one worker per rank, {ranks()} here, not {wanted}; change the -n of mpiexec"
+        )
     return algorithm.count_workers(ranks(), ranks())
 
 
-def open_source(job: Job) -> Rounds[Any]:
-    """The source of rank 0, or of any rank if all of them learn."""
+def open_source(job: Job) -> Group | Ranks:
+    """The source of rank 0, or of any rank if all ranks learn."""
     if job.algorithm.data_parallel:
         return Group(job)
-    mail = post_office()
-    if mail.me != 0:
-        raise LudusError(f"rank {mail.me} cannot train: rank 0 does, and the others serve it")
-    return Ranks(replace(job, workers=ranks()), mail)
+    connection = messenger()
+    if connection.rank != 0:
+        raise LudusError(f"rank {connection.rank} cannot train; only rank 0 trains, and the other ranks serve it")
+    return Ranks(replace(job, workers=ranks()), connection)
 
 
-class Group(Rounds[Any]):
+class Group(Rounds[Experience, Params]):
     """The workers of one process of a `jax.distributed` group; all processes must call its methods together."""
 
     def __init__(self, job: Job) -> None:
         from ludus.agents.neural import devices
 
-        self.devices, mine = devices, job.workers
-        whole = replace(job, workers=mine * devices.processes(), first=mine * devices.process())
-        numbers, ahead = range(whole.first, whole.first + mine), job.algorithm.overlap
-        super().__init__(whole, [threads.Thread(whole.worker(number), number, ahead) for number in numbers], ahead)
+        self.devices, own = devices, job.workers
+        whole = replace(job, workers=own * devices.processes(), first=own * devices.process())
+        numbers, ahead = range(whole.first, whole.first + own), job.algorithm.overlap
+        lanes = [ThreadLane(whole.worker(number), number, ahead) for number in numbers]
+        super().__init__(whole, lanes, ahead, unpacked)
 
     def state(self) -> Groups:
         """The states of the workers of all processes."""
         own = super().state()
         workers = [own[f"worker_{number}"] for number in range(self.job.first, self.job.first + len(self.lanes))]
-        everyone = [state for process in self.devices.gathered(workers) for state in process]
+        everywhere = [state for process in self.devices.gathered(workers) for state in process]
         others = {name: group for name, group in own.items() if not name.startswith("worker_")}
-        return {f"worker_{number}": state for number, state in enumerate(everyone)} | others
+        return {f"worker_{number}": state for number, state in enumerate(everywhere)} | others
 
-    def agree(self, *wishes: bool) -> tuple[bool, ...]:
-        import numpy as np
-
-        gathered = self.devices.gathered([np.array(wish) for wish in wishes])
-        return tuple(any(wish) for wish in zip(*gathered, strict=True))
+    def agree(self, *flags: bool) -> tuple[bool, ...]:
+        gathered = self.devices.gathered([np.array(flag) for flag in flags])
+        return tuple(any(flag) for flag in zip(*gathered, strict=True))
 
 
-class Ranks(Rounds[Any]):
-    """Rounds whose workers are ranks; rank 0 has one too, and works when it has nothing else to do."""
+class Ranks(Rounds[Experience, "Order"]):
+    """Rounds whose workers are ranks; rank 0 also has a worker, which works when its unit is taken."""
 
-    def __init__(self, job: Job, mail: Mail) -> None:
-        self.mail = mail
-        for other in mail.others:
-            mail.send(other, {"ask": "job", "job": job.to_json(), "number": other, "runtime": "mpi"})
-        inbox = Inbox(mail)
-        mine: Lane[Any] = Mine(job.worker(0))
-        others: list[Lane[Any]] = [Remote(mail, inbox, other) for other in mail.others]
-        super().__init__(job, [mine, *others], job.algorithm.overlap, Order)
+    def __init__(self, job: Job, connection: Messenger) -> None:
+        self.connection = connection
+        for other in connection.others:
+            connection.send(other, {"type": "job", "job": job.to_json(), "number": other, "runtime": "mpi"})
+        inbox = Inbox(connection)
+        own: Lane[Experience, Order] = OwnLane(job.worker(0))
+        others: list[Lane[Experience, Order]] = [RankLane(connection, inbox, other) for other in connection.others]
+        super().__init__(job, [own, *others], job.algorithm.overlap, Order)
 
     def close(self) -> None:
-        if not self.mail.failed:
-            for other in self.mail.others:
-                self.mail.send(other, {"ask": "end"})
+        if not self.connection.failed:
+            for other in self.connection.others:
+                self.connection.send(other, {"type": "end"})
         super().close()
 
 
-@contextlib.contextmanager
-def group() -> Iterator[None]:
-    """All ranks as processes of one `jax.distributed` group."""
-    world = load_mpi().COMM_WORLD
-    _join(world)
-    from jax import distributed
-
-    try:
-        yield
-    except BaseException as error:
-        if _is_lost_rank(error):
-            _abort(f"rank {rank()} lost the connection to another rank, which has ended; see what it printed")
-        if not isinstance(error, LudusError | SystemExit):
-            traceback.print_exc()
-        _abort(str(error) if isinstance(error, LudusError) else f"{type(error).__name__}: {error}")
-    world.Barrier()  # JAX ends the processes that are still there when the first one leaves
-    leave: Any = distributed.shutdown  # JAX has no types for it
-    leave()
-
-
-def _is_lost_rank(error: BaseException) -> bool:
-    """Whether a collective operation failed: JAX reports that as errors of several types, in the words of Gloo."""
-    return type(error).__name__ == "JaxRuntimeError" or "Gloo" in str(error)
-
-
-def _abort(sentence: str) -> None:
-    """End all ranks: the others would wait for this one."""
-    print(f"ludus: {sentence}; resume the run with as many ranks", file=sys.stderr, flush=True)
-    sys.stdout.flush()
-    load_mpi().COMM_WORLD.Abort(1)
-
-
-def _join(world: Any) -> None:
-    """From here on JAX knows the devices of all ranks."""
-    # Must be set before JAX is imported; the warning that it hides is about the second setting below.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from ludus.agents.neural import devices
-
-    devices.start()
-    import jax
-
-    config: Any = jax.config
-    config.update("jax_enable_preemption_service", False)  # it would handle SIGTERM in place of the run
-    config.update("jax_enable_recoverability", True)  # else all ranks die with one, and rank 0 could not save
-    coordinator = world.bcast(_coordinator(world), root=0)
-    try:
-        jax.distributed.initialize(
-            coordinator, world.Get_size(), world.Get_rank(), cluster_detection_method="deactivate",
-            initialization_timeout=JOIN_SECONDS, coordinator_bind_address=coordinator,
-        )  # fmt: skip
-        jax.devices()
-    except (RuntimeError, ValueError) as error:
-        raise LudusError(f"JAX could not connect the ranks at {coordinator}: {error}") from None
-
-
-def _coordinator(world: Any) -> str:
-    """Where the group of ranks meets: a free port of rank 0."""
-    with socket.socket() as free:
-        free.bind(("", 0))
-        port = free.getsockname()[1]
-    hosts = world.Split_type(load_mpi().COMM_TYPE_SHARED).Get_size()
-    return f"{'127.0.0.1' if hosts == world.Get_size() else socket.gethostname()}:{port}"
-
-
-@contextlib.contextmanager
-def own_output() -> Iterator[None]:
-    """Send what libraries such as Gloo print to standard output to standard error; ours stays where it was."""
-    with os.fdopen(os.dup(1), "w") as ours, contextlib.redirect_stdout(ours):
-        os.dup2(2, 1)
-        try:
-            yield
-        finally:
-            os.dup2(ours.fileno(), 1)
-
-
 class Inbox:
-    """Letters that have arrived, by sender."""
+    """Messages that have arrived, by sender."""
 
-    def __init__(self, mail: Mail) -> None:
-        self.mail, self.letters = mail, {other: collections.deque[Letter]() for other in mail.others}
+    def __init__(self, connection: Messenger) -> None:
+        self.connection = connection
+        self.messages = {other: collections.deque[Message]() for other in connection.others}
 
-    def next(self, sender: int, what: str) -> Letter:
-        """The next answer of a rank; letters of others are kept for later."""
+    def next(self, sender: int, kind: str) -> Message:
+        """The next message of this type from a rank; messages from others are kept for later."""
+        messages = self.messages[sender]
         while True:
-            while self.letters[sender]:
-                letter = self.letters[sender][0]
-                if letter.words["say"] == "error":  # it stays in the box: this rank will not answer again
-                    raise LudusError(letter.words["error"])
-                self.letters[sender].popleft()
-                if letter.words["say"] == what:
-                    return letter
-            arrived = self.mail.wait()
+            while messages:
+                message = messages[0]
+                if message.header["type"] == "error":  # stays in the inbox, since this rank will not answer again
+                    raise LudusError(message.header["error"])
+                messages.popleft()
+                if message.header["type"] == kind:
+                    return message
+            arrived = self.connection.wait()
             assert arrived is not None
-            self.letters[arrived.sender].append(arrived)
+            self.messages[arrived.sender].append(arrived)
 
 
-class Remote:
+class RankLane:
     """A worker on another rank, as seen from rank 0."""
 
-    def __init__(self, mail: Mail, inbox: Inbox, other: int) -> None:
-        self.mail, self.inbox, self.other = mail, inbox, other
+    def __init__(self, connection: Messenger, inbox: Inbox, other: int) -> None:
+        self.connection, self.inbox, self.other = connection, inbox, other
         self.after: Arrays | None = None
-        """the state after the unit that was taken last, if the worker has gone on since"""
+        """the state after the unit that was taken last, if the worker works ahead"""
 
     def begin(self, parcel: Order, version: int) -> None:
-        self.mail.post(self.other, parcel.envelope(version))
+        self.connection.send_packed(self.other, parcel.packed(version))
 
-    def take(self) -> Any:
-        letter = self.inbox.next(self.other, "work")
-        unit, self.after = codec.decode(letter.words["form"], letter.arrays)
+    def take(self) -> Experience:
+        message = self.inbox.next(self.other, "work")
+        unit: Experience
+        unit, self.after = codec.decode(message.header["form"], message.arrays)
         return unit
 
     def state(self) -> Arrays:
         if self.after is not None:
             return self.after
-        self.mail.send(self.other, {"ask": "state"})
+        self.connection.send(self.other, {"type": "state"})
         return self.inbox.next(self.other, "state").arrays
 
     def restore(self, state: Mapping[str, Array]) -> None:
         self.after = None
-        self.mail.send(self.other, {"ask": "restore"}, state)
+        self.connection.send(self.other, {"type": "restore"}, state)
         self.inbox.next(self.other, "restore")
 
     def close(self) -> None:
@@ -258,36 +188,36 @@ class Remote:
 
 
 class Order:
-    """Parameters that are encoded once for all ranks, when the first of them needs it."""
+    """Parameters that are packed once for all ranks, when the first of them needs it."""
 
-    def __init__(self, params: Any) -> None:
+    def __init__(self, params: Params) -> None:
         self.params = params
-        self.sent: Array | None = None
+        self.message: Array | None = None
 
-    def envelope(self, version: int) -> Array:
-        if self.sent is None:
+    def packed(self, version: int) -> Array:
+        if self.message is None:
             form, arrays = codec.encode(self.params)
-            self.sent = envelope({"ask": "work", "form": form, "version": version}, arrays)
-        return self.sent
+            self.message = pack({"type": "work", "form": form, "version": version}, arrays)
+        return self.message
 
 
-class Mine(Here):
-    """The worker of rank 0 itself."""
+class OwnLane(LocalLane[Experience]):
+    """The worker on rank 0 itself."""
 
     def begin(self, parcel: Order, version: int) -> None:
         super().begin(parcel.params, version)
 
 
-def new_rank(job: Job, number: int, mail: Mail) -> Rank:
-    """What a rank other than 0 does."""
-    return Serving(job, number, mail)
+def new_rank(job: Job, number: int, connection: Messenger) -> RankWorker:
+    """The work of a rank other than 0."""
+    return Serving(job, number, connection)
 
 
 class Serving:
     """A rank that works for rank 0."""
 
-    def __init__(self, job: Job, number: int, mail: Mail) -> None:
-        self.mail, self.worker, self.ahead = mail, job.worker(number), job.algorithm.overlap
+    def __init__(self, job: Job, number: int, connection: Messenger) -> None:
+        self.connection, self.worker, self.ahead = connection, job.worker(number), job.algorithm.overlap
 
     def idle(self) -> bool:
         return True
@@ -295,61 +225,62 @@ class Serving:
     def play(self) -> None:
         pass
 
-    def answer(self, letter: Letter) -> None:
-        if letter.words["ask"] == "work":
-            self.worker.publish(codec.decode(letter.words["form"], letter.arrays), letter.words["version"])
+    def answer(self, message: Message) -> None:
+        header = message.header
+        if header["type"] == "work":
+            self.worker.publish(codec.decode(header["form"], message.arrays), header["version"])
             unit = self.worker.work()
             form, arrays = codec.encode((unit, self.worker.state() if self.ahead else None))
-            self.mail.send(0, {"say": "work", "form": form}, arrays)
-        elif letter.words["ask"] == "state":
-            self.mail.send(0, {"say": "state"}, self.worker.state())
+            self.connection.send(0, {"type": "work", "form": form}, arrays)
+        elif header["type"] == "state":
+            self.connection.send(0, {"type": "state"}, self.worker.state())
         else:
-            self.worker.restore(letter.arrays)
-            self.mail.send(0, {"say": "restore"})
+            self.worker.restore(message.arrays)
+            self.connection.send(0, {"type": "restore"})
 
     def close(self) -> None:
         self.worker.close()
 
 
 def serve() -> None:
-    """Work for rank 0 until it ends, or is dead."""
-    mail = post_office()
+    """Work for rank 0 until it ends the session or dies."""
+    connection = messenger()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Rank 0 decides, and may still need the unit that is being made to save it.
+        # Rank 0 handles these signals, and may still need the current unit for its checkpoint.
         signal.signal(number, signal.SIG_IGN)
     try:
-        letter = mail.wait()
-        while letter is not None and letter.words["ask"] != "end":
-            letter = _guarded(mail, letter) if letter.words["ask"] == "job" else mail.wait()
+        message = connection.wait()
+        while message is not None and message.header["type"] != "end":
+            message = _run_job(connection, message) if message.header["type"] == "job" else connection.wait()
     except LudusError as error:
-        # Without rank 0 an orderly end is impossible.
-        print(f"ludus: rank {mail.me} ends: {error}", file=sys.stderr, flush=True)
+        # MPI cannot shut down in order without rank 0.
+        print(f"ludus: rank {connection.rank} ends: {error}", file=sys.stderr, flush=True)
         os._exit(1)
 
 
-def _guarded(mail: Mail, letter: Letter) -> Letter | None:
-    """Do a job; errors are sent to rank 0. Returns the letter after the last of the job."""
+def _run_job(connection: Messenger, message: Message) -> Message | None:
+    """Work on a job and send errors to rank 0; returns the first message that does not belong to the job."""
     try:
-        return _do(mail, letter)
+        return _answer_messages(connection, message)
     except Exception as error:
-        if mail.failed:
+        if connection.failed:
             raise
         if not isinstance(error, LudusError):
             traceback.print_exc()
-        words = str(error) if isinstance(error, LudusError) else f"rank {mail.me}: {type(error).__name__}: {error}"
-        mail.send(0, {"say": "error", "error": words})
-        return mail.wait()
+        text = str(error) if isinstance(error, LudusError) else f"{type(error).__name__}: {error}"
+        connection.send(0, {"type": "error", "error": f"rank {connection.rank}: {text}"})
+        return connection.wait()
 
 
-def _do(mail: Mail, letter: Letter) -> Letter | None:
-    job, number = Job.from_json(letter.words["job"]), letter.words["number"]
-    worker: Rank = runtimes.load(letter.words["runtime"]).new_rank(job, number, mail)
+def _answer_messages(connection: Messenger, message: Message) -> Message | None:
+    job, number = Job.from_json(message.header["job"]), message.header["number"]
+    worker: RankWorker = runtimes.load(message.header["runtime"]).new_rank(job, number, connection)
     try:
         while True:
-            following = mail.wait() if worker.idle() else mail.look()
+            following = connection.wait() if worker.idle() else connection.poll()
             if following is None:
                 worker.play()
-            elif following.words["ask"] in ("job", "end"):
+            elif following.header["type"] in ("job", "end"):
                 return following
             else:
                 worker.answer(following)
@@ -358,26 +289,24 @@ def _do(mail: Mail, letter: Letter) -> Letter | None:
 
 
 @functools.cache
-def post_office() -> Mail:
-    """The mail of this process; from now on it sends and expects heartbeats."""
+def messenger() -> Messenger:
+    """The messenger of this process, created at the first call; from then on it sends and expects heartbeats."""
     mpi = load_mpi()
     if mpi.Query_thread() != mpi.THREAD_MULTIPLE:
-        raise LudusError("this MPI was not built for threads; the one of pip install 'ludus[mpi]' is")
-    world = mpi.COMM_WORLD
-    me, count = int(world.Get_rank()), int(world.Get_size())
-    mail = Mail(world, list(range(1, count)) if me == 0 else [0])
-    atexit.register(_part, mail)
-    return mail
+        raise LudusError("this MPI was built without support for threads; install one with: pip install 'ludus[mpi]'")
+    connection = Messenger(mpi.COMM_WORLD, list(range(1, ranks())) if rank() == 0 else [0])
+    atexit.register(_disconnect, connection)
+    return connection
 
 
-def _part(mail: Mail) -> None:
-    """End in order: before MPI waits for all ranks, all must know."""
-    if mail.me == 0 and not mail.failed:
-        for other in mail.others:
-            mail.send(other, {"ask": "end"})
-        mail.flush(FAREWELL_SECONDS)
-    mail.close()
-    if mail.failed:
+def _disconnect(connection: Messenger) -> None:
+    """End the other ranks before MPI waits for them in its own exit handler."""
+    if connection.rank == 0 and not connection.failed:
+        for other in connection.others:
+            connection.send(other, {"type": "end"})
+        connection.flush(FLUSH_SECONDS)
+    connection.close()
+    if connection.failed:
         # MPI would wait for the dead rank.
         sys.stdout.flush()
         sys.stderr.flush()

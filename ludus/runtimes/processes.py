@@ -1,7 +1,7 @@
-"""Workers in processes of their own: for games that are stepped in Python and hold its lock.
+"""Workers in separate processes: for games that are stepped in Python and hold the GIL.
 
-Parameters and experience travel through memory that the processes share. A worker that dies loses its unfinished unit
-and nothing else: another takes its number.
+Parameters and experience are exchanged through shared memory. If a worker dies, only its unfinished unit is lost: a
+new worker with the same number replaces it.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ import sys
 import threading
 from collections.abc import Mapping
 from multiprocessing import Pipe
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ludus.algorithms.protocol import Algorithm, Arrays
+from ludus.agents.protocol import Params
+from ludus.algorithms.protocol import Arrays, Experience
 from ludus.pool import available_cores
 from ludus.runtimes.transport import codec
-from ludus.runtimes.transport.child import LONGEST, Message
-from ludus.runtimes.transport.job import Job
-from ludus.runtimes.transport.memory import Facts, Segment
+from ludus.runtimes.transport.child import LONGEST
+from ludus.runtimes.transport.job import AnyAlgorithm, Job
+from ludus.runtimes.transport.memory import Layout, Segment
 from ludus.runtimes.transport.rounds import Rounds
-from ludus.types import Array, LudusError
+from ludus.types import Array, JsonObject, LudusError
 
-MOST_DEATHS = 3
-"""of one worker, in a row, without a finished unit between them"""
-PATIENCE = 5.0
-"""seconds that a process may take to end"""
-LAST_WORDS = 4000
-"""bytes of a worker's output that are kept to explain its death"""
+MAX_DEATHS = 3
+"""deaths of one worker in a row, without a finished unit between them, after which the run fails"""
+EXIT_SECONDS = 5.0
+"""time for a process to exit"""
+TAIL_BYTES = 4000
+"""of a worker's output, kept for the error message if it dies"""
 
 
-def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
     return algorithm.count_workers(wanted, available_cores())
 
 
@@ -46,27 +47,27 @@ def open_source(job: Job) -> Processes:
 
 
 class Parcel(NamedTuple):
-    """Parameters in shared memory: in which segment, and how to read them."""
+    """Parameters in shared memory: the segment, and how to read them."""
 
     segment: int
-    facts: Facts
+    layout: Layout
     form: codec.Form
 
 
-class Processes(Rounds[Any]):
+class Processes(Rounds[Experience, Parcel]):
     """Rounds whose workers are processes."""
 
     def __init__(self, job: Job) -> None:
         if os.name != "posix":
             raise LudusError("the processes runtime needs Linux or macOS; use --runtime threads")
         ahead = job.algorithm.overlap
-        # A worker may still read the parameters of the round before while newer ones are written.
+        # A worker may still read the parameters of the previous round while newer ones are written.
         self.published, self.turn = [Segment() for _ in range(1 + ahead)], 0
         numbers = range(job.first, job.first + job.workers)
-        self.helpers = [Helper(job, number, self.published, ahead) for number in numbers]
-        super().__init__(job, self.helpers, ahead, self._pack)
+        self.workers = [ProcessLane(job, number, self.published, ahead) for number in numbers]
+        super().__init__(job, self.workers, ahead, self._pack)
 
-    def _pack(self, params: Any) -> Parcel:
+    def _pack(self, params: Params) -> Parcel:
         self.turn = (self.turn + 1) % len(self.published)
         form, arrays = codec.encode(params)
         return Parcel(self.turn, self.published[self.turn].put(arrays), form)
@@ -77,27 +78,27 @@ class Processes(Rounds[Any]):
             segment.close()
 
 
-class Helper:
-    """A worker in another process, as seen from this one."""
+class ProcessLane:
+    """A worker in another process, as seen from the learner's process."""
 
     def __init__(self, job: Job, number: int, published: list[Segment], ahead: bool) -> None:
         self.job, self.number, self.published, self.ahead = job, number, published, ahead
         self.restarts, self.deaths, self.time = 0, 0, 0
-        self.orders = collections.deque[Message]()
+        self.orders = collections.deque[JsonObject]()
         self.after: Arrays | None = None
-        """the state after the unit that was taken last, if the worker has gone on since"""
+        """the state after the unit that was taken last, if the worker works ahead"""
         self.start()
 
     def start(self) -> None:
-        """Open a process and tell it its job."""
-        self.returned, self.last_words = [Segment() for _ in range(1 + self.ahead)], b""
+        """Start the process and send it its job."""
+        self.returned, self.output_tail = [Segment() for _ in range(1 + self.ahead)], b""
         self.connection, theirs = Pipe()
         shared = [segment.descriptor for segment in (*self.published, *self.returned)]
         command = [sys.executable, "-P", "-m", "ludus.runtimes.transport.child"]
         command += map(str, (os.getpid(), theirs.fileno(), *shared))
-        # The worker finds the modules that are found here, and no others. It acts on the CPU: the GPU is the learner's.
+        # The worker uses the module search path of this process, and the CPU only: the GPU belongs to the learner.
         path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
-        # A group of its own, so that ^C in the terminal reaches this process alone, which then decides.
+        # A separate process group, so that Ctrl-C in the terminal interrupts only this process.
         self.process = subprocess.Popen(
             command, pass_fds=(theirs.fileno(), *shared), process_group=0, bufsize=0, stdin=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}, stdout=subprocess.PIPE,
@@ -110,16 +111,16 @@ class Helper:
         self._send({"job": self.job.to_json(), **place})
 
     def begin(self, parcel: Parcel, version: int) -> None:
-        order = {"ask": "work", "version": version, **parcel._asdict()}
+        order = {"type": "work", "version": version, **parcel._asdict()}
         self.orders.append(order)
         self._send(order)
 
-    def _send(self, message: Message) -> None:
-        with contextlib.suppress(OSError):  # that the worker is gone is noticed when it does not answer
+    def _send(self, message: JsonObject) -> None:
+        with contextlib.suppress(OSError):  # `_answer` notices that the worker has died
             self.connection.send_bytes(json.dumps(message).encode())
 
-    def take(self) -> Any:
-        """The next unit; None if it is lost with its worker. Workers that are ahead make it again."""
+    def take(self) -> Experience | None:
+        """The next unit; None if its worker died. A replacement that works ahead makes the lost unit again."""
         while (answer := self._answer("work")) is None:
             self._replace()
             if not self.ahead:
@@ -127,85 +128,85 @@ class Helper:
                 return None
         self.orders.popleft()
         self.deaths, self.time = 0, answer["time"]
-        arrays = self.returned[answer["segment"]].get(answer["facts"])
-        if self.ahead:  # the worker goes on while these are used
+        arrays = self.returned[answer["segment"]].get(answer["layout"])
+        if self.ahead:  # the worker writes the next unit while these are used
             arrays = {name: array.copy() for name, array in arrays.items()}
         unit, self.after = codec.decode(answer["form"], arrays)
         return unit
 
-    def _answer(self, what: str) -> Message | None:
-        """The next answer to a question; None if the worker is dead."""
+    def _answer(self, kind: str) -> JsonObject | None:
+        """The next answer of this type; None if the worker is dead."""
         while True:
             try:
-                message: Message = json.loads(self.connection.recv_bytes(LONGEST))
+                message: JsonObject = json.loads(self.connection.recv_bytes(LONGEST))
             except (EOFError, OSError):
                 return None
-            if message["ask"] == "error":
+            if message["type"] == "error":
                 raise LudusError(message["error"])
-            if message["ask"] == what:
+            if message["type"] == kind:
                 return message
 
     def _replace(self) -> None:
-        """Start another worker with the number of one that died, unless that would not help."""
+        """Start a new worker with the number of the one that died, unless it has died too often."""
         self.deaths, self.restarts = self.deaths + 1, self.restarts + 1
-        story = f"worker {self.number} {self.epitaph()}"
+        reason = f"worker {self.number} {self.exit_reason()}"
         self.stop()
-        if self.deaths >= MOST_DEATHS:
-            last = [f"{story}, {self.deaths} times in a row; the end of what it printed:", *self.last_lines(8)]
-            raise LudusError("\n".join(last))
-        print(f"ludus: {story}; its unfinished unit is lost, and another takes its place", file=sys.stderr)
-        self.time += 0 if self.ahead else self.job.steps  # schedules go on as if the lost unit had been made
+        if self.deaths >= MAX_DEATHS:
+            lines = [f"{reason}, {self.deaths} times in a row; the end of its output:", *self.last_lines(8)]
+            raise LudusError("\n".join(lines))
+        print(f"ludus: {reason}; its unfinished unit is lost, and a new worker replaces it", file=sys.stderr)
+        self.time += 0 if self.ahead else self.job.steps  # schedules continue as if the lost unit had been made
         self.start()
         for order in list(self.orders)[0 if self.ahead else 1 :]:
             self._send(order)
 
     def _read_output(self) -> None:
-        """Pass on what the worker prints, and keep the end of it."""
+        """Copy the worker's output to standard error, and keep its end."""
         assert self.process.stdout
         with contextlib.suppress(OSError, ValueError):
-            while heard := self.process.stdout.read(LAST_WORDS):
-                self.last_words = (self.last_words + heard)[-LAST_WORDS:]
-                sys.stderr.write(heard.decode(errors="replace"))
+            while output := self.process.stdout.read(TAIL_BYTES):
+                self.output_tail = (self.output_tail + output)[-TAIL_BYTES:]
+                sys.stderr.write(output.decode(errors="replace"))
                 sys.stderr.flush()
 
-    def epitaph(self) -> str:
-        """How it ended."""
+    def exit_reason(self) -> str:
+        """How the process ended, for messages."""
         try:
-            code = self.process.wait(PATIENCE)
+            code = self.process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
-            return "sends messages that cannot be read"
-        self.reader.join(PATIENCE)
+            return "sends unreadable messages"
+        self.reader.join(EXIT_SECONDS)
         with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(-code).name}"
-        return f"ended with code {code}" + "".join(f" ({line})" for line in self.last_lines(1))
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"exited with code {code}" + "".join(f" ({line})" for line in self.last_lines(1))
 
     def last_lines(self, count: int) -> list[str]:
-        """The end of what it printed."""
-        return [line for line in self.last_words.decode(errors="replace").split("\n") if line.strip()][-count:]
+        """The last lines of its output."""
+        return [line for line in self.output_tail.decode(errors="replace").split("\n") if line.strip()][-count:]
 
     def state(self) -> Arrays:
-        """The state of a worker that has died since its last unit is the time alone: its games are opened anew."""
+        """The state of the worker; only the time if it has died since its last unit, so it resumes with new games."""
         if self.after is not None:
             return self.after
-        self._send({"ask": "state"})
+        self._send({"type": "state"})
         if (answer := self._answer("state")) is None:
             return {"time": np.array([self.time], np.int64)}
-        arrays = self.returned[0].get(answer["facts"])
+        arrays = self.returned[0].get(answer["layout"])
         return {name: array.copy() for name, array in arrays.items()}
 
     def restore(self, state: Mapping[str, Array]) -> None:
         self.time, self.after = int(state["time"][0]), None
-        self._send({"ask": "restore", "facts": self.returned[0].put(state)})
+        self._send({"type": "restore", "layout": self.returned[0].put(state)})
         if self._answer("restore") is None:
             self._replace()
             self.restore(state)
 
     def stop(self) -> None:
-        """End the process and free all that was held for it."""
+        """Kill the process and free its resources."""
         self.connection.close()
         self.process.kill()
         self.process.wait()
-        self.reader.join(PATIENCE)
+        self.reader.join(EXIT_SECONDS)
         if self.process.stdout:
             self.process.stdout.close()
         for segment in self.returned:

@@ -1,6 +1,6 @@
-"""Workers in threads of this process: for games and networks whose compiled code releases Python's lock.
+"""Workers in threads of this process: for games and networks whose compiled code releases the GIL.
 
-Workers that learn tables learn into copies: sharing one table would move its cache lines between cores all the time.
+Tabular workers learn into copies of the table, because a shared table would keep moving cache lines between cores.
 """
 
 from __future__ import annotations
@@ -8,49 +8,52 @@ from __future__ import annotations
 import collections
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Generic, TypeVar
 
-from ludus.algorithms.protocol import Algorithm, Arrays, Worker
+from ludus.agents.protocol import Params
+from ludus.algorithms.protocol import Arrays, Experience, Worker
 from ludus.pool import available_cores
-from ludus.runtimes.transport.job import Job
-from ludus.runtimes.transport.rounds import Rounds
+from ludus.runtimes.transport.job import AnyAlgorithm, Job
+from ludus.runtimes.transport.rounds import Rounds, unpacked
 from ludus.types import Array, LudusError
 
+E = TypeVar("E", bound=Experience)
 
-def count_workers(algorithm: Algorithm[Any, Any, Any], wanted: int) -> int:
+
+def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
     return algorithm.count_workers(wanted, available_cores())
 
 
-def open_source(job: Job) -> Rounds[Any]:
+def open_source(job: Job) -> Rounds[Experience, Params]:
     ahead = job.algorithm.overlap
-    lanes = [Thread(job.worker(number), number, ahead) for number in range(job.first, job.first + job.workers)]
-    return Rounds(job, lanes, ahead)
+    numbers = range(job.first, job.first + job.workers)
+    return Rounds(job, [ThreadLane(job.worker(number), number, ahead) for number in numbers], ahead, unpacked)
 
 
-class Thread:
-    """A worker with a thread of its own."""
+class ThreadLane(Generic[E]):
+    """A worker in its own thread."""
 
-    def __init__(self, worker: Worker[Any], number: int, ahead: bool) -> None:
+    def __init__(self, worker: Worker[E], number: int, ahead: bool) -> None:
         self.worker, self.number, self.ahead = worker, number, ahead
         self.executor = ThreadPoolExecutor(1, thread_name_prefix=f"ludus-worker-{number}")
-        self.orders = collections.deque[Future[tuple[Any, Arrays | None]]]()
+        self.orders = collections.deque[Future[tuple[E, Arrays | None]]]()
         self.after: Arrays | None = None
-        """the state after the unit that was taken last, if the worker has gone on since"""
+        """the state after the unit that was taken last, if the worker works ahead"""
 
-    def begin(self, parcel: Any, version: int) -> None:
+    def begin(self, parcel: Params, version: int) -> None:
         self.orders.append(self.executor.submit(self._work, parcel, version))
 
-    def _work(self, params: Any, version: int) -> tuple[Any, Arrays | None]:
+    def _work(self, params: Params, version: int) -> tuple[E, Arrays | None]:
         self.worker.publish(params, version)
         return self.worker.work(), self.worker.state() if self.ahead else None
 
-    def take(self) -> Any:
+    def take(self) -> E:
         try:
             unit, self.after = self.orders.popleft().result()
         except LudusError as error:
-            raise LudusError(f"worker {self.number} stopped: {error}") from error
+            raise LudusError(f"worker {self.number} failed: {error}") from error
         except Exception as error:
-            raise LudusError(f"worker {self.number} stopped: {type(error).__name__}: {error}") from error
+            raise LudusError(f"worker {self.number} failed: {type(error).__name__}: {error}") from error
         return unit
 
     def state(self) -> Arrays:

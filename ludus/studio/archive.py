@@ -8,7 +8,6 @@ import json
 import re
 import struct
 from pathlib import Path
-from typing import Any
 
 from ludus.evaluation import replays
 from ludus.studio import Studio, wire

@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 from ludus.agents import checkpoint
 from ludus.studio import Studio

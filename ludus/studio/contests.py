@@ -12,6 +12,9 @@ from ludus.studio.refusal import Refusal
 from ludus.studio.shelf import PERSON, load_game
 from ludus.types import JsonObject
 
+if TYPE_CHECKING:
+    from ludus.studio.api.runs import Trial
+
 
 def evaluate(studio: Studio, name: str, trial: Trial) -> Job:
     """Start to evaluate the agent of a run: alone in games of one seat, otherwise against an opponent."""

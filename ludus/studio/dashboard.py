@@ -13,8 +13,8 @@ import functools
 import io
 import threading
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -22,15 +22,19 @@ from fastapi.responses import StreamingResponse
 from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
 from ludus.studio.refusal import Refusal, unknown
-from ludus.types import JsonObject, LudusError
+from ludus.types import Array, JsonObject, LudusError
+
+if TYPE_CHECKING:
+    from ludus.studio.rooms import Room
+    from ludus.studio.rooms.stage import Frame
 
 PREFERRED = ("dreamer", "scripted", "random")
-"""agents that play before anything was trained"""
+"""agents that play until a run has a checkpoint, in order of preference"""
 BOUNDARY = b"frame"
 FPS, QUALITY, WIDTH = 20, 70, 640
 MOST_VIEWERS = 50
 SHOWN = 100
-"""rewards and losses that are sent"""
+"""maximum number of rewards and of losses that are sent"""
 LOSSES = ("loss", "model_loss", "consistency_loss", "reward_loss", "value_loss", "actor_loss")
 
 
@@ -39,7 +43,7 @@ class Dashboard:
 
     def __init__(self, studio: Studio) -> None:
         self.studio, self.lock = studio, threading.Lock()
-        self.room: Any = None
+        self.room: Room | None = None
         self.chosen = ""
         """the agent that was loaded; empty for that of the newest run"""
         self.viewers = 0
@@ -57,7 +61,7 @@ class Dashboard:
             raise Refusal("no game module declares DASHBOARD, the name of the algorithm that trains the game", 404)
         return offered[0]
 
-    def open_room(self) -> Any:
+    def open_room(self) -> Room:
         """The room of the game, made on first use."""
         with self.lock:
             if self.room is None:
@@ -100,7 +104,7 @@ class Dashboard:
             name = run["name"]
             folder = self.studio.shelf.run(name)
             if run["status"] == "paused":
-                self.studio.trainers.tell(folder, "go")
+                self.studio.trainers.send(folder, "go")
             elif run["status"] != "training":
                 self.studio.trainers.start(folder)
         self.chosen = ""
@@ -144,7 +148,7 @@ class Dashboard:
             raise Refusal("nothing has been trained yet; /start starts a run", 409)
         folder = self.studio.shelf.run(run["name"])
         if run["status"] in ("training", "paused"):
-            self.studio.trainers.tell(folder, "save")
+            self.studio.trainers.send(folder, "save")
             return {"status": "saving", "run": run["name"]}
         return {"status": "saved", "file": f"{run['name']}@{self.studio.shelf.checkpoint(run['name']).name}"}
 
@@ -171,27 +175,30 @@ class Dashboard:
         run, state = self.run(), self.open_room().state()
         columns = metrics.columns_of(self.studio.shelf.run(run["name"])) if run else {}
         loss = next((columns[name] for name in LOSSES if name in columns), None)
-        rewards = columns.get("return")
-        told = _last(rewards) or list(state["score"]["returns"])
-        scores = _last(columns.get("score")) or told
+        returns = _last(columns.get("episode_return")) or list(state["score"]["returns"])
+        scores = _last(columns.get("score")) or returns
         noise = _last(columns.get("exploration_noise"))
         facts = {
-            "episode_rewards": told,
+            "episode_rewards": returns,
             "training_losses": _last(loss),
             "exploration_rate": noise[-1] if noise else 0.0,
         }
         facts |= {"running": bool(run and run["status"] == "training"), "manual_control": state["control"] == "person"}
-        facts |= {"best_progress": max(scores, default=0.0), "reward": told[-1] if told else 0.0, "done": state["over"]}
+        facts |= {
+            "best_progress": max(scores, default=0.0),
+            "reward": returns[-1] if returns else 0.0,
+        }
         facts |= {"run": run["name"] if run else None, "status": run["status"] if run else "new"}
+        facts |= {"done": state["over"]}
         return facts | {"episodes": state["score"]["games"], "steps": run["steps"] if run else 0}
 
     # The video, in the event loop.
 
-    def told(self, message: JsonObject) -> None:
-        """The state of the room is not needed."""
+    def on_message(self, message: JsonObject) -> None:
+        """Ignored: `stats` reads the state of the room when it is requested."""
 
-    def shown(self, frame: Any) -> None:
-        """Frames are not needed as they come: the video has its own rate."""
+    def on_frame(self, frame: Frame) -> None:
+        """Ignored: the video has its own frame rate."""
 
     async def video(self) -> AsyncIterator[bytes]:
         """The parts of an endless response, one for each picture."""
@@ -215,7 +222,8 @@ class Dashboard:
 
     async def _draw_pictures(self) -> None:
         """Draw pictures while there are viewers."""
-        await in_thread(self.room.attach, self)
+        room = await in_thread(self.open_room)
+        await in_thread(room.attach, self)
         try:
             seated = 0.0
             while self.viewers:
@@ -229,22 +237,22 @@ class Dashboard:
                     self.fresh.notify_all()
                 await asyncio.sleep(max(1 / FPS - (time.monotonic() - begun), 0.005))
         finally:
-            await in_thread(self.room.detach, self)
+            await in_thread(room.detach, self)
 
     def jpeg(self) -> bytes:
         from ludus.rendering import images
 
-        frame = tuple(self.room.state()["frame"])
-        buffer = io.BytesIO()
-        images.image(self.room.shapes(), frame, WIDTH / frame[0]).save(buffer, "JPEG", quality=QUALITY)
+        room, buffer = self.open_room(), io.BytesIO()
+        frame = tuple(room.state()["frame"])
+        images.image(room.shapes(), frame, WIDTH / frame[0]).save(buffer, "JPEG", quality=QUALITY)
         return buffer.getvalue()
 
 
-def _last(column: Any) -> list[float]:
+def _last(column: Array | None) -> list[float]:
     """The last finite numbers of a column."""
-    from ludus.studio.metrics import plainly
+    from ludus.studio.metrics import to_json
 
-    return [value for value in plainly(column) if value is not None][-SHOWN:] if column is not None else []
+    return [value for value in to_json(column) if value is not None][-SHOWN:] if column is not None else []
 
 
 def routes(studio: Studio) -> APIRouter:
@@ -255,8 +263,8 @@ def routes(studio: Studio) -> APIRouter:
         kind = f"multipart/x-mixed-replace; boundary={BOUNDARY.decode()}"
         return StreamingResponse(await dashboard.video(), media_type=kind, headers={"cache-control": "no-store"})
 
-    def plain(path: str, summary: str, work: Any, methods: list[str]) -> None:
-        async def answer() -> Any:
+    def plain(path: str, summary: str, work: Callable[[], object], methods: list[str]) -> None:
+        async def answer() -> object:
             return await in_thread(work)
 
         for method in methods:
@@ -274,7 +282,7 @@ def routes(studio: Studio) -> APIRouter:
     @router.get("/control", summary="Set the person's action, by the names of the controls")
     @router.post("/control", summary="Set the person's action, by the names of the controls, also as JSON")
     async def control(request: Request) -> JsonObject:
-        return await in_thread(dashboard.control, await asked(request))
+        return await in_thread(dashboard.control, await parameters_of(request))
 
     @router.get("/load_model", summary="Let a saved model play")
     @router.post("/load_model", summary="Let a saved model play")
@@ -284,7 +292,7 @@ def routes(studio: Studio) -> APIRouter:
     return router
 
 
-async def asked(request: Request) -> JsonObject:
+async def parameters_of(request: Request) -> JsonObject:
     """The parameters of the address, and those of a JSON body if there is one."""
     found: JsonObject = dict(request.query_params)
     if request.method == "POST" and await request.body():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from ludus.agents import checkpoint
 from ludus.files import write_atomically

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from ludus.studio.ledger import Ledger
 from ludus.studio.shelf import Shelf

@@ -13,11 +13,11 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import UnionType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from ludus import algorithms
+from ludus import algorithms, runtimes
 from ludus.studio import shelf
 from ludus.studio.refusal import Refusal, unknown
 from ludus.training import config
@@ -25,8 +25,8 @@ from ludus.types import JsonObject, LudusError
 
 HIDDEN = ("game", "settings", "method")
 PLAIN = (
-    "steps", "seed", "learning_rate", "exploration", "exploration_noise", "discount", "gamma", "policy", "agent",
-    "entropy", "opponents", "evaluations",
+    "steps", "seed", "learning_rate", "exploration", "exploration_noise", "gamma", "policy", "agent", "ent_coef",
+    "opponents", "evaluations",
 )  # fmt: skip
 """settings that are shown at first; all others are advanced"""
 CHECKPOINT_SECONDS = 5.0
@@ -41,10 +41,10 @@ class Entry(NamedTuple):
     name: str
     """with dots for settings of a nested dataclass"""
     kind: str
-    hint: Any
-    value: Any
+    hint: object
+    value: object
     help: str
-    choices: tuple[Any, ...]
+    choices: tuple[object, ...]
     group: str
 
 
@@ -58,7 +58,7 @@ def form(game: str, algorithm: str | None) -> JsonObject:
     return {"game": run.game, "algorithm": run.algorithm, "algorithms": offered, "groups": listed}
 
 
-def preset(game: str, algorithm: str | None) -> tuple[config.Run[Any], list[str]]:
+def preset(game: str, algorithm: str | None) -> tuple[config.Run[object], list[str]]:
     """The run with its default settings, and the algorithms that can learn the game."""
     found = shelf.load_game(game)
     offered = shelf.algorithms_for(found)
@@ -77,14 +77,15 @@ def preset(game: str, algorithm: str | None) -> tuple[config.Run[Any], list[str]
     return run, offered
 
 
-def entries(run: config.Run[Any]) -> list[Entry]:
+def entries(run: config.Run[object]) -> list[Entry]:
     """The settings of a run, of its algorithm, and of the algorithm's nested dataclasses."""
     title = TITLES.get(run.algorithm, run.algorithm.replace("_", " ").capitalize())
     return [*_entries(run, "", "Run"), *_entries(run.settings, "", title)]
 
 
-def _entries(owner: Any, prefix: str, group: str) -> Iterator[Entry]:
-    kind: Any = type(owner)
+def _entries(owner: object, prefix: str, group: str) -> Iterator[Entry]:
+    assert dataclasses.is_dataclass(owner) and not isinstance(owner, type)
+    kind = type(owner)
     hints, helps = get_type_hints(kind), help_of(kind)
     for field in dataclasses.fields(owner):
         value = getattr(owner, field.name)
@@ -104,17 +105,19 @@ def _title(name: str) -> str:
     return TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def _choices(owner: Any, name: str, hint: Any) -> tuple[Any, ...]:
+def _choices(owner: type, name: str, hint: object) -> tuple[object, ...]:
     """The allowed values of a setting, if its type or the package lists them; otherwise empty."""
     from ludus.algorithms import tabular
 
     if owner is tabular.Tabular and name == "policy":
         return tuple(tabular.names("policy"))
+    if owner is config.Run and name == "runtime":
+        return tuple(runtimes.names())
     inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
     return get_args(inner) if get_origin(inner) is Literal else ()
 
 
-def _kind_of(hint: Any, value: Any, choices: tuple[Any, ...]) -> str:
+def _kind_of(hint: object, value: object, choices: tuple[object, ...]) -> str:
     if get_origin(hint) is tuple or (get_origin(hint) is UnionType and isinstance(value, tuple)):
         return "list"
     if choices:
@@ -131,15 +134,16 @@ def _field(entry: Entry) -> JsonObject:
 
 
 @functools.cache
-def help_of(kind: Any) -> dict[str, str]:
+def help_of(kind: type) -> dict[str, str]:
     """The docstring under each field of a dataclass, read from its source."""
     body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
     assert isinstance(body, ast.ClassDef)
     found = {}
     for field, text in zip(body.body, body.body[1:], strict=False):
-        named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if named and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            found[field.target.id] = " ".join(str(text.value.value).split())  # type: ignore[attr-defined]
+        if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+            continue
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[field.target.id] = " ".join(str(text.value.value).split())
     return found
 
 
@@ -148,7 +152,7 @@ def errors(game: str, algorithm: str | None, values: JsonObject) -> dict[str, st
     return _checked(game, algorithm, values)[1]
 
 
-def run_of(game: str, algorithm: str | None, values: JsonObject) -> config.Run[Any]:
+def run_of(game: str, algorithm: str | None, values: JsonObject) -> config.Run[object]:
     """The run with these values; raises Refusal for the first invalid field."""
     run, wrong = _checked(game, algorithm, values)
     for field, sentence in wrong.items():
@@ -157,7 +161,7 @@ def run_of(game: str, algorithm: str | None, values: JsonObject) -> config.Run[A
     return run
 
 
-def _checked(game: str, algorithm: str | None, values: JsonObject) -> tuple[config.Run[Any] | None, dict[str, str]]:
+def _checked(game: str, algorithm: str | None, values: JsonObject) -> tuple[config.Run[object] | None, dict[str, str]]:
     start, _ = preset(game, algorithm)
     known = {entry.name: entry for entry in entries(start)}
     wrong = {name[:100]: "unknown setting" for name in values if name not in known}
@@ -177,7 +181,7 @@ def _checked(game: str, algorithm: str | None, values: JsonObject) -> tuple[conf
         return None, {named_in(str(error), changed): str(error)}
 
 
-def _errors_alone(start: config.Run[Any], changed: JsonObject) -> dict[str, str]:
+def _errors_alone(start: config.Run[object], changed: JsonObject) -> dict[str, str]:
     """Errors of the fields that are invalid on their own, so that all are reported and not only the first."""
     wrong = {}
     for name, value in changed.items():
@@ -190,7 +194,7 @@ def _errors_alone(start: config.Run[Any], changed: JsonObject) -> dict[str, str]
     return wrong
 
 
-def _fails_with_all(start: config.Run[Any], changed: JsonObject) -> bool:
+def _fails_with_all(start: config.Run[object], changed: JsonObject) -> bool:
     try:
         _build_run(start, changed)
     except LudusError:
@@ -198,7 +202,7 @@ def _fails_with_all(start: config.Run[Any], changed: JsonObject) -> bool:
     return False
 
 
-def _build_run(start: config.Run[Any], changed: JsonObject) -> config.Run[Any]:
+def _build_run(start: config.Run[object], changed: JsonObject) -> config.Run[object]:
     """The run with these settings; the dataclasses raise LudusError for invalid combinations."""
     values = config.to_dict(start)
     for name, value in changed.items():
@@ -208,14 +212,14 @@ def _build_run(start: config.Run[Any], changed: JsonObject) -> config.Run[Any]:
     return config.from_dict(values, "this run")
 
 
-def named_in(sentence: str, names: Any) -> str:
+def named_in(sentence: str, names: Iterable[str]) -> str:
     """The field that an error message is about: the changed field that it names first."""
     found = {name: re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", sentence) for name in names}
     places = {name: match.start() for name, match in found.items() if match}
     return min(places, key=lambda name: places[name], default=next(iter(names), ""))
 
 
-def parse(entry: Entry, typed: Any) -> Any:
+def parse(entry: Entry, typed: object) -> object:
     """Convert a typed value to the type of the field; raises LudusError if it is invalid."""
     if isinstance(typed, str) and len(typed) > LONGEST_TEXT:
         raise LudusError(f"at most {LONGEST_TEXT} characters are allowed")
@@ -224,18 +228,18 @@ def parse(entry: Entry, typed: Any) -> Any:
     return PARSERS[entry.kind](entry, typed)
 
 
-def _integer(entry: Entry, typed: Any) -> int:
+def _integer(entry: Entry, typed: object) -> int:
     number = _number(entry, typed)
     if number != int(number) or abs(number) > 2**53:
         raise LudusError(f"expected a whole number, not {_shown(typed)}")
     return int(number)
 
 
-def _number(entry: Entry, typed: Any) -> float:
+def _number(entry: Entry, typed: object) -> float:
     """Parse a number; `1e6`, `1 000 000`, `1_000_000` and 1000000 are the same."""
     text = re.sub(r"(?<=\d)[ _'  ](?=\d)", "", typed.strip()) if isinstance(typed, str) else typed
     try:
-        if isinstance(text, bool) or text is None:
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
             raise ValueError
         number = float(text)
     except (TypeError, ValueError, OverflowError):
@@ -245,7 +249,7 @@ def _number(entry: Entry, typed: Any) -> float:
     return number
 
 
-def _switch(entry: Entry, typed: Any) -> bool:
+def _switch(entry: Entry, typed: object) -> bool:
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     if isinstance(typed, bool):
         return typed
@@ -254,7 +258,7 @@ def _switch(entry: Entry, typed: Any) -> bool:
     return words[str(typed).strip().lower()]
 
 
-def _text(entry: Entry, typed: Any) -> str:
+def _text(entry: Entry, typed: object) -> str:
     if not isinstance(typed, str | int | float) or isinstance(typed, bool):
         raise LudusError(f"expected text, not {_shown(typed)}")
     text = str(typed).strip()
@@ -265,7 +269,7 @@ def _text(entry: Entry, typed: Any) -> str:
     return text
 
 
-def _list(entry: Entry, typed: Any) -> Any:
+def _list(entry: Entry, typed: object) -> object:
     """Parse a list; `a, b` and ["a", "b"] are the same. Items are converted to the item type of the field."""
     parts = [part for part in re.split(r"[,\s]+", typed) if part] if isinstance(typed, str) else typed
     if not isinstance(parts, list) or len(parts) > 100:
@@ -281,11 +285,11 @@ def _list(entry: Entry, typed: Any) -> Any:
     return words
 
 
-def _shown(typed: Any) -> str:
+def _shown(typed: object) -> str:
     return json.dumps(typed, ensure_ascii=False, default=str)[:60]
 
 
-PARSERS: dict[str, Callable[[Entry, Any], Any]] = {
+PARSERS: dict[str, Callable[[Entry, object], object]] = {
     "integer": _integer, "number": _number, "switch": _switch, "text": _text, "list": _list,
     "choice": lambda entry, typed: typed,
 }  # fmt: skip

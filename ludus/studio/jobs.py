@@ -8,9 +8,6 @@ import queue
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from ludus.studio.refusal import Refusal, unknown
 from ludus.types import JsonObject, LudusError
@@ -105,4 +102,4 @@ def jsonable(value: object) -> object:
         return [jsonable(part) for part in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if hasattr(value, "item") else value

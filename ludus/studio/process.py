@@ -13,9 +13,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ludus.types import LudusError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 PATIENCE = 120.0
 """seconds to wait for an answer; long enough for a machine that compiles games for the first time"""
@@ -57,7 +60,7 @@ class StudioProcess:
         with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
             return json.load(answer)
 
-    def post(self, path: str, body: Any = None) -> Any:
+    def post(self, path: str, body: object = None) -> Any:
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self.url + path, json.dumps(body or {}).encode(), headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
@@ -81,7 +84,7 @@ class StudioProcess:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium() -> Iterator[Browser]:
     """A headless Chromium, controlled by Playwright."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:

@@ -13,15 +13,10 @@ import ipaddress
 import json
 import socket
 import urllib.parse
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY, LARGEST_AGENT = 64 * 2**10, 64 * 2**20
 UPLOAD = "/api/agents"
@@ -65,7 +60,7 @@ class Refused(Exception):  # noqa: N818  (it is a response)
 class Security:
     """ASGI middleware that checks every request and every WebSocket first."""
 
-    def __init__(self, app: App, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self.app, self.rules, self.sockets = app, rules, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,8 +153,8 @@ def token_in_address(scope: Scope, rules: Rules) -> str | None:
     """The path to redirect to, without the token, if the address of a page contains the correct token; else None."""
     if not rules.token or scope["type"] != "http" or scope["method"] != "GET" or scope["path"] not in PAGES:
         return None
-    asked = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-    return str(scope["path"]) if asked and same(asked, rules.token) else None
+    given = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+    return str(scope["path"]) if given and same(given, rules.token) else None
 
 
 def check_token(scope: Scope, headers: Mapping[str, str], rules: Rules) -> None:
@@ -196,8 +191,8 @@ def cookie_for(scope: Scope, rules: Rules) -> str:
 
 
 def check_length(headers: Mapping[str, str], most: int) -> None:
-    said = headers.get("content-length", "0")
-    if not said.isdecimal() or int(said[:20]) > most:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length[:20]) > most:
         raise Refused(413, f"the request is larger than {most // 1024:,} KB, the limit for this address")
 
 

@@ -12,7 +12,7 @@ import re
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus import agents, algorithms, games
 from ludus.agents import checkpoint
@@ -22,7 +22,7 @@ from ludus.dsl import Parameter
 from ludus.studio import foreign
 from ludus.studio.refusal import Refusal, unknown
 from ludus.training.folder import CHECKPOINTS, SETTINGS
-from ludus.types import Continuous, JsonObject, LudusError
+from ludus.types import Array, Continuous, JsonObject, LudusError
 
 RUN = re.compile(r"run:([A-Za-z0-9._-]{1,100})(?:@(best|\d{6,19}))?", re.ASCII)
 SEARCH = re.compile(r"mcts\((\d{1,5})\)", re.ASCII)
@@ -187,7 +187,7 @@ def load_game(name: str) -> games.Game:
 
 
 def algorithms_for(game: games.Game) -> list[str]:
-    """The algorithms that fit a game: its default, then those that are no member of a family, then the others."""
+    """The algorithms that fit a game: its default first, then stand-alone algorithms, then methods of a family."""
     fitting = [name for name in algorithms.names() if algorithms.settings_kind(name).fits(name, game)]
     usual = _usual(game.name)
     return sorted(fitting, key=lambda name: (name != usual, algorithms.family(name) != name, name))

@@ -62,9 +62,9 @@ async def serve(websocket: WebSocket, studio: Studio) -> None:
         return
     page = Page(websocket, studio)
     _open_sockets.add(id(page))
-    tasks = [asyncio.create_task(page.write()), asyncio.create_task(page.read()), asyncio.create_task(page.wait_for_overflow())]
+    tasks = [asyncio.create_task(work()) for work in (page.write, page.read, page.wait_for_overflow)]
     try:
-        page.say({"kind": "hello", "boot": studio.boot, "version": studio.version})
+        page.enqueue({"kind": "hello", "boot": studio.boot, "version": studio.version})
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await _close(websocket, done.pop().exception())
     finally:
@@ -102,7 +102,7 @@ class Watcher:
         self._loop = asyncio.get_running_loop()
 
     def on_message(self, message: JsonObject) -> None:
-        self._call_in_loop(self._take_state if message["kind"] == "room" else self.page.say, message)
+        self._call_in_loop(self._take_state if message["kind"] == "room" else self.page.enqueue, message)
 
     def on_frame(self, frame: Frame) -> None:
         self._call_in_loop(self._take_frame, frame)
@@ -178,7 +178,7 @@ class Page:
             else:
                 raise Malformed(f"unknown command {do!r:.40}")
         except LudusError as error:
-            self.say({"kind": "error", "sentence": str(error)} | ({"room": room} if isinstance(room, str) else {}))
+            self.enqueue({"kind": "error", "sentence": str(error)} | ({"room": room} if isinstance(room, str) else {}))
 
     async def _in_room(self, do: str, name: str, message: JsonObject) -> None:
         if do == "leave":
@@ -221,11 +221,11 @@ class Page:
         if on:
             if len(self.stops) >= MOST_RUNS:
                 raise LudusError(f"a page can follow at most {MOST_RUNS} runs; unfollow one of them")
-            self.stops[name] = self.studio.runs_feed.follow(name, self.say)
+            self.stops[name] = self.studio.runs_feed.follow(name, self.enqueue)
 
     def _list(self) -> None:
         if "" not in self.stops:
-            self.stops[""] = self.studio.runs_feed.changed(self.say)
+            self.stops[""] = self.studio.runs_feed.changed(self.enqueue)
 
     def leave_all(self) -> None:
         """End all subscriptions after the page has disconnected."""
@@ -237,7 +237,7 @@ class Page:
 
     # Writing.
 
-    def say(self, message: JsonObject) -> None:
+    def enqueue(self, message: JsonObject) -> None:
         """Queue a message; if too many wait because the page does not read, the socket is closed."""
         if message == {"kind": "runs"} and message in self._waiting:
             return

@@ -9,13 +9,16 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ludus.agents.player import Player
 from ludus.agents.players.perfect.connect4 import stones_of
 from ludus.agents.players.perfect.connect4_solver import ILLEGAL, book_entry, score_moves
 from ludus.agents.players.perfect.tictactoe import value as tictactoe_value
+from ludus.agents.protocol import Agent, Memory, Params
 from ludus.agents.search import lookahead, mcts
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
@@ -31,6 +34,23 @@ SEARCHED_FROM = 12
 """plies after which every column of Connect Four is solved within milliseconds"""
 
 
+class Judgement(Protocol):
+    """Log-probabilities [T, N, A] and values [T, N, P] of a network."""
+
+    @property
+    def policy(self) -> Array: ...
+    @property
+    def value(self) -> Array: ...
+
+
+@runtime_checkable
+class Critic(Protocol):
+    """A network that evaluates positions."""
+
+    def packed(self, steps: Step) -> Step: ...
+    def evaluate(self, params: Params, memory: Memory, steps: Step) -> Judgement: ...
+
+
 class Thoughts(NamedTuple):
     """The evaluation of one position by one agent."""
 
@@ -42,15 +62,15 @@ class Thoughts(NamedTuple):
     action: int | None = None
     """the action it would take, if the evaluation already determined it"""
 
-    def told(self) -> JsonObject:
-        """As JSON data for the page."""
+    def as_json(self) -> JsonObject:
+        """The data that the page shows."""
         moves = None if self.moves is None else {str(action): _plain(x) for action, x in self.moves.items()}
         values = None if self.values is None else [_plain(value) for value in self.values]
         return {"agent": self.agent, "values": values, "moves": moves, "unit": self.unit}
 
 
-def think(player: Any, pool: AnyPool, row: int) -> Thoughts | None:
-    """What a player thinks of one row of a pool's step; None from who cannot say, or where nothing is to be decided."""
+def think(player: Player, pool: AnyPool, row: int) -> Thoughts | None:
+    """A player's evaluation of one row of a pool; None if its agent has none, or if there is nothing to decide."""
     agent = unwrapped(player.agent)
     if not isinstance(pool.spec.actions, Discrete) or pool.status[row // pool.spec.views] != 0:
         return None
@@ -61,26 +81,25 @@ def think(player: Any, pool: AnyPool, row: int) -> Thoughts | None:
     if isinstance(agent, TabularAgent) and isinstance(player.params, Table):
         values = agent.values(player.params, one_row(pool.step, row))[0]
         return by_values(player.name, values, int(pool.step.seat[row]), pool.spec)
-    if hasattr(agent, "evaluate"):
+    if isinstance(agent, Critic):
         return _by_network(player, agent, pool, row)
     exact = EXACT.get(plain_name(pool.name)) if player.name == "perfect" else None
     return exact(player.name, one_row(pool.step, row), pool.spec) if exact else None
 
 
-def can_tell(player: Any, pool: AnyPool) -> bool:
-    """Whether a player ever says what it thinks."""
+def can_evaluate(player: Player, pool: AnyPool) -> bool:
+    """Whether `think` returns evaluations of this player."""
     agent = unwrapped(player.agent)
     exact = player.name == "perfect" and plain_name(pool.name) in EXACT
-    telling = mcts.Searcher | lookahead.LookaheadAt | TabularAgent
-    return exact or isinstance(agent, telling) or hasattr(agent, "evaluate")
+    return exact or isinstance(agent, mcts.Searcher | lookahead.LookaheadAt | TabularAgent | Critic)
 
 
-def unwrapped(agent: Any) -> Any:
+def unwrapped(agent: Agent) -> Agent:
     """The agent itself, without the wrapper that holds its parameters."""
     return agent.agent if isinstance(agent, Trained) else agent
 
 
-def _by_search(player: Any, agent: mcts.Searcher, pool: AnyPool, row: int) -> Thoughts:
+def _by_search(player: Player, agent: mcts.Searcher, pool: AnyPool, row: int) -> Thoughts:
     found = mcts.search(agent.pool, row, agent.settings, player.key())
     visits = np.where(pool.step.mask[row], found.visits, 0)
     shares = visits / max(visits.sum(), 1)
@@ -89,34 +108,34 @@ def _by_search(player: Any, agent: mcts.Searcher, pool: AnyPool, row: int) -> Th
     )
 
 
-def _by_lookahead(player: Any, agent: lookahead.LookaheadAt, pool: AnyPool, row: int) -> Thoughts:
-    """What every option brought, on average; where there is nothing to choose, what the only one is worth."""
+def _by_lookahead(player: Player, agent: lookahead.LookaheadAt, pool: AnyPool, row: int) -> Thoughts:
+    """The average result of each option; with a single option, its value."""
     found = agent.look(player.params, row, player.key())
-    told = by_values(player.name, found.worth, int(pool.step.seat[row]), pool.spec)
-    return told._replace(action=found.action)
+    thoughts = by_values(player.name, found.worth, int(pool.step.seat[row]), pool.spec)
+    return thoughts._replace(action=found.action)
 
 
-def _by_network(player: Any, agent: Any, pool: Any, row: int) -> Thoughts:
+def _by_network(player: Player, agent: Critic, pool: AnyPool, row: int) -> Thoughts:
     """Evaluate all rows, because networks are compiled for a fixed number of rows, and take one."""
     step = pool.step._replace(first=player.unseen)
     observation = {name: array[None] for name, array in step.observation.items()}
     steps = Step(observation, *(part[None] for part in step[1:]))
-    policy, value = judge()(agent, player.params, player.memory, agent.packed(steps))
-    chances = np.exp(np.asarray(policy[row], np.float64))
-    values = np.asarray(value[row], np.float64)[: pool.spec.seats].tolist()
+    policy, value = evaluator()(agent, player.params, player.memory, agent.packed(steps))
+    chances = np.exp(np.asarray(policy, np.float64)[row])
+    values = np.asarray(value, np.float64)[row][: pool.spec.seats].tolist()
     return Thoughts(player.name, values, likeliest(chances, pool.step.mask[row]))
 
 
 @functools.cache
-def judge() -> Callable[..., Any]:
+def evaluator() -> Callable[[Critic, Params, Memory, Step], tuple[ArrayLike, ArrayLike]]:
     """(agent, params, memory, steps [1, N]) to log-probabilities [N, A] and values [N, P]; compiled once per agent."""
     import jax
 
-    def judged(agent: Any, params: Any, memory: Any, steps: Step) -> Any:
+    def evaluate(agent: Critic, params: Params, memory: Memory, steps: Step) -> tuple[ArrayLike, ArrayLike]:
         found = agent.evaluate(params, memory, steps)
         return found.policy[0], found.value[0]
 
-    return jax.jit(judged, static_argnums=0)
+    return jax.jit(evaluate, static_argnums=0)
 
 
 def by_values(name: str, values: Array, seat: int, spec: Spec) -> Thoughts:

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 from ludus.files import write_atomically
 from ludus.studio.refusal import Refusal
@@ -36,7 +35,7 @@ class Trainers:
     def __init__(self, out: Path) -> None:
         self.out, self.lock = out, threading.RLock()
         self.children: list[tuple[str, subprocess.Popen[bytes]]] = []
-        self.asked: dict[tuple[str, int], float] = {}
+        self.stop_requests: dict[tuple[str, int], float] = {}
 
     def begin(self, run: config.Run[object]) -> Path:
         """Create a new run and start its trainer."""
@@ -53,12 +52,12 @@ class Trainers:
                 raise Refusal(f"{MOST_TRAINERS} runs are being trained, the maximum; stop one first", 409)
             self.children.append((folder.name, _launch(folder, steps)))
 
-    def tell(self, folder: Path, word: str) -> None:
+    def send(self, folder: Path, word: str) -> None:
         """Send "go", "pause", "step" or "save" to a running trainer, which reads it between two updates."""
         self.reap()
         if control.state_of(folder).status not in LIVING:
             raise Refusal(f'"{folder.name}" is not being trained now; continue it first', 409)
-        control.say(folder, word)
+        control.send(folder, word)
 
     def stop(self, folder: Path) -> None:
         """Ask a trainer to save and end; a second call after PATIENCE seconds ends it at once."""
@@ -67,8 +66,8 @@ class Trainers:
         if control.state_of(folder).status not in LIVING or not trainer:
             raise Refusal(f'"{folder.name}" is not being trained now, so it cannot be stopped', 409)
         key = (folder.name, trainer["pid"])
-        if time.monotonic() - self.asked.get(key, -PATIENCE) >= PATIENCE:
-            self.asked[key] = time.monotonic()
+        if time.monotonic() - self.stop_requests.get(key, -PATIENCE) >= PATIENCE:
+            self.stop_requests[key] = time.monotonic()
             with contextlib.suppress(ProcessLookupError):  # it has ended in the meantime
                 os.kill(trainer["pid"], signal.SIGTERM)
 

@@ -99,7 +99,9 @@ def _cut(rows: Array) -> bytes:
 class Frame:
     """One picture of a room, encoded once for all listeners."""
 
-    def __init__(self, room: int, number: int, tick: int, rows: Array, before: Array | None, gauges: Sequence[float] = ()) -> None:
+    def __init__(
+        self, room: int, number: int, tick: int, rows: Array, before: Array | None, gauges: Sequence[float] = ()
+    ) -> None:
         self.room, self.number, self.tick, self.rows, self.gauges = room, number, tick, rows, tuple(gauges)
         self._before = before
 

@@ -59,7 +59,7 @@ class Run(Generic[Settings]):
     eval_games: int = 400
     """games per evaluation; 1 or more"""
     eval_opponent: str = "random"
-    """opponent in evaluations of games with several seats: random, greedy, a run; the best checkpoint is chosen by it"""
+    """opponent in evaluations of games with several seats: random, greedy or a run; it selects the best checkpoint"""
     checkpoint_seconds: float = 30.0
     """seconds between checkpoints; 0 or more"""
     keep_checkpoints: int = 3
@@ -131,9 +131,8 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
     theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
     for name in values:
         if name not in ours | theirs | {"algorithm"}:
-            raise LudusError(
-                f'{where} has an unknown setting "{name}"{renamed(name, kind) or renamed(name, Run) or closest(name, ours | theirs)}'
-            )
+            hint = renamed(name, kind) or renamed(name, Run) or closest(name, ours | theirs)
+            raise LudusError(f'{where} has an unknown setting "{name}"{hint}')
     settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
     common = {name: values[name] for name in ours & set(values)}
     return Run(settings=kind(**checked(kind, settings, where)), **checked(Run, common, where))

@@ -1,7 +1,7 @@
-"""How a run under way is talked to, and how it stands: small files in its folder, which outlive whoever wrote them.
+"""Control and status of a run in progress, by small files in its folder.
 
-The trainer writes `trainer.json` while it has the lock of the folder, and takes it away at a good end; one that lies
-there without the lock tells of a trainer that failed. It reads a word from `control` between two updates.
+The trainer holds a lock on the folder. It writes `trainer.json` at the start and removes it after a regular end, so a
+`trainer.json` without the lock means that the trainer failed. Between updates it reads a command from `control`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ludus.training.folder import CHECKPOINTS, METRICS, SETTINGS
 from ludus.types import LudusError
 
 TRAINER, CONTROL, LOG = "trainer.json", "control", "log.txt"
-WORDS = ("go", "pause", "step", "save")
+COMMANDS = ("go", "pause", "step", "save")
 NAP = 0.05
 LOCK_SECONDS = 0.5
-"""for which a lock is tried: whoever asks how a run stands holds it for an instant"""
+"""how long to try to get the lock; status queries hold it for an instant"""
 STARTING_SECONDS = 300.0
-"""after which a trainer that never took the lock counts as lost"""
+"""after which a trainer that never took the lock counts as failed"""
 BEGINNING = "== ludus train"
-"""what the log of each trainer begins with"""
+"""first line of the log of each trainer"""
 PASSING = ("ludus: compiling", "ludus: stopping")
-"""what is said on the way, not at the end"""
-KILLED = "the trainer was killed before it could save; continue goes on from its newest checkpoint"
+"""messages that are not the reason of a failure"""
+KILLED = "the trainer was killed before it could save; resume the run to continue from its newest checkpoint"
 
 
 class State(NamedTuple):
-    """How a run stands, in a word, and why it failed."""
+    """The status of a run in one word, and the reason if it failed."""
 
     status: str
     sentence: str | None = None
@@ -46,20 +46,20 @@ class State(NamedTuple):
 
 @contextmanager
 def sole_trainer(folder: Path) -> Iterator[None]:
-    """Two processes that train the same run would mix their records; the lock dies with its process."""
+    """Lock the folder, because two processes must not train the same run; the lock ends with the process."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):  # some network file systems cannot lock a folder
             if not _locked(descriptor):
-                raise LudusError(f'"{folder}" is being trained by another process; stop that first')
-        with _farewell(folder):
+                raise LudusError(f'"{folder}" is being trained by another process; stop that process first')
+        with _trainer_file(folder):
             yield
     finally:
         os.close(descriptor)
 
 
 def _locked(descriptor: int) -> bool:
-    """Whether the lock could be had within half a second."""
+    """Try to get the lock for half a second."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
@@ -72,23 +72,23 @@ def _locked(descriptor: int) -> bool:
 
 
 @contextmanager
-def _farewell(folder: Path) -> Iterator[None]:
-    """At a good end `trainer.json` goes; after an error it says why. One of another trainer is not touched."""
+def _trainer_file(folder: Path) -> Iterator[None]:
+    """Remove `trainer.json` after a regular end, or write the error into it; that of another trainer is not changed."""
     try:
         yield
     except Exception as error:
-        what = str(error) if isinstance(error, LudusError) else f"the trainer met an error: {error!r:.300}"
+        what = str(error) if isinstance(error, LudusError) else f"the trainer failed: {error!r:.300}"
         if _is_ours(us := trainer_of(folder)):
             _write(folder, us | {"failed": what})
         raise
-    except BaseException:  # somebody ended it, or the loop around it
-        _take_away(folder)
+    except BaseException:  # interrupted, or the generator was closed
+        _remove(folder)
         raise
-    _take_away(folder)
+    _remove(folder)
 
 
 def announce(folder: Path) -> None:
-    """This process trains the run from now on."""
+    """Write `trainer.json`: this process trains the run from now on."""
     before = trainer_of(folder)
     started = {"started": before["started"]} if _is_ours(before) and "started" in before else {}
     _write(folder, {"pid": os.getpid(), "since": time.time(), **started})
@@ -98,72 +98,72 @@ def _is_ours(trainer: dict[str, Any]) -> bool:
     return bool(trainer) and trainer["pid"] == os.getpid()
 
 
-def _take_away(folder: Path) -> None:
+def _remove(folder: Path) -> None:
     if _is_ours(trainer_of(folder)):
         (folder / TRAINER).unlink(missing_ok=True)
 
 
 def _write(folder: Path, facts: dict[str, Any]) -> None:
-    """Where the disk is full, training matters more."""
+    """Write `trainer.json`; training continues even if the disk is full."""
     with contextlib.suppress(LudusError):
         write_atomically(folder / TRAINER, json.dumps(facts).encode())
 
 
 class Control:
-    """What somebody asks of the trainer in this process."""
+    """Commands for the trainer in this process."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.paused, self.save_asked = folder, False, False
+        self.folder, self.paused, self.save_requested = folder, False, False
         self.trainer = trainer_of(folder)
         stamp = _stamp(folder / CONTROL)
-        # A word that was said before this trainer was started was meant for another.
-        meant = stamp[0] >= self.trainer.get("started", math.inf) * 1e9
-        self.stamp = (0, 0) if meant else stamp
+        # A command from before the start of this trainer was meant for an earlier one.
+        is_new = stamp[0] >= self.trainer.get("started", math.inf) * 1e9
+        self.stamp = (0, 0) if is_new else stamp
 
-    def hear(self) -> str:
-        """The word that is new, taken to heart; nothing where there is none."""
-        self.save_asked = False
+    def poll(self) -> str:
+        """Read and apply a new command; "" if there is none."""
+        self.save_requested = False
         stamp = _stamp(self.folder / CONTROL)
         if stamp == self.stamp:
             return ""
         self.stamp = stamp
-        word = _read(self.folder / CONTROL)
-        self.save_asked = word == "save"
-        if word in ("go", "pause", "step"):
-            self.paused = word != "go"
-        return word
+        command = _read(self.folder / CONTROL)
+        self.save_requested = command == "save"
+        if command in ("go", "pause", "step"):
+            self.paused = command != "go"
+        return command
 
     @property
     def wants_save(self) -> bool:
-        """Now: because somebody asked, or because who looks at a paused run means to see it as it is."""
-        return self.save_asked or self.paused
+        """Whether to save now: on request, or because the run is paused and will be inspected."""
+        return self.save_requested or self.paused
 
     def hold(self, stop: Callable[[], bool]) -> bool:
-        """Wait while it is paused, all saved; `step` lets one update pass. The answer is whether a stop ended it."""
+        """Wait while the run is paused; `step` allows one update. Returns whether `stop` ended the wait."""
         if not self.paused:
             return False
-        self._tell(True)
-        word, stopped = "", False
-        while self.paused and word != "step" and not (stopped := stop()):
-            word = self.hear()
-            if not word:
+        self._write_paused(True)
+        command, stopped = "", False
+        while self.paused and command != "step" and not (stopped := stop()):
+            command = self.poll()
+            if not command:
                 time.sleep(NAP)
-        self._tell(False)
+        self._write_paused(False)
         return stopped
 
-    def _tell(self, paused: bool) -> None:
+    def _write_paused(self, paused: bool) -> None:
         _write(self.folder, self.trainer | {"paused": paused})
 
 
-def say(folder: Path, word: str) -> None:
-    """Leave a word for the trainer."""
-    if word not in WORDS:
-        raise LudusError(f'a trainer knows {", ".join(WORDS)}, not "{word}"')
-    write_atomically(folder / CONTROL, word.encode())
+def send(folder: Path, command: str) -> None:
+    """Send a command to the trainer of a run."""
+    if command not in COMMANDS:
+        raise LudusError(f'unknown command "{command}"; expected one of {", ".join(COMMANDS)}')
+    write_atomically(folder / CONTROL, command.encode())
 
 
 def trainer_of(folder: Path) -> dict[str, Any]:
-    """What `trainer.json` says; nothing where there is none that can be read."""
+    """The contents of `trainer.json`; {} if there is none that can be read."""
     try:
         facts = json.loads((folder / TRAINER).read_bytes()[:4096])
     except (OSError, ValueError):
@@ -175,24 +175,24 @@ def state_of(folder: Path) -> State:
     """training, paused, stopped, finished, failed or new."""
     trainer = trainer_of(folder)
     if not trainer:
-        return _at_rest(folder)
+        return _idle_state(folder)
     if is_held(folder):
         return State("paused" if trainer.get("paused") else "training")
-    trainer = trainer_of(folder)  # it may have come to its end meanwhile
+    trainer = trainer_of(folder)  # it may have ended in the meantime
     if not trainer:
-        return _at_rest(folder)
+        return _idle_state(folder)
     if is_starting(trainer):
         return State("training")
     return State("failed", failure(folder, trainer))
 
 
 def is_starting(trainer: dict[str, Any]) -> bool:
-    """Whether a process that was just started has not come to the lock yet."""
+    """Whether the process was just started and does not hold the lock yet."""
     begun = trainer.get("started")
-    return "since" not in trainer and begun is not None and time.time() - begun < STARTING_SECONDS and lives(trainer)
+    return "since" not in trainer and begun is not None and time.time() - begun < STARTING_SECONDS and is_alive(trainer)
 
 
-def lives(trainer: dict[str, Any]) -> bool:
+def is_alive(trainer: dict[str, Any]) -> bool:
     try:
         os.kill(trainer["pid"], 0)
     except ProcessLookupError:
@@ -203,7 +203,7 @@ def lives(trainer: dict[str, Any]) -> bool:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a trainer has the lock of the folder."""
+    """Whether a trainer holds the lock of the folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -212,20 +212,20 @@ def is_held(folder: Path) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # no locks on this file system: the process is all there is to ask
-        return lives(trainer_of(folder) or {"pid": 2**22 + 1})
+    except OSError:  # this file system has no locks, so check the process
+        return is_alive(trainer_of(folder) or {"pid": 2**22 + 1})
     finally:
         os.close(descriptor)
     return False
 
 
 def failure(folder: Path, trainer: dict[str, Any]) -> str:
-    """Why a trainer is gone that did not say goodbye: its own word, that of its log, or that it was killed."""
-    return str(trainer.get("failed") or last_words(folder) or KILLED)
+    """Why a trainer failed: the error it wrote, the last message of its log, or that it was killed."""
+    return str(trainer.get("failed") or last_message(folder) or KILLED)
 
 
-def last_words(folder: Path) -> str | None:
-    """The sentence that the last trainer ended with, if its log has one."""
+def last_message(folder: Path) -> str | None:
+    """The error at the end of the last trainer's log, if there is one."""
     text = tail(folder / LOG).rpartition(BEGINNING)[2]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
@@ -233,7 +233,7 @@ def last_words(folder: Path) -> str | None:
     if lines[-1].startswith("ludus: ") and not lines[-1].startswith(PASSING):
         return lines[-1].removeprefix("ludus: ")
     broken = any(line.startswith("Traceback") for line in lines)
-    return f"the trainer met an error: {lines[-1][:300]}" if broken else None
+    return f"the trainer failed: {lines[-1][:300]}" if broken else None
 
 
 def tail(path: Path, size: int = 2**16) -> str:
@@ -246,7 +246,7 @@ def tail(path: Path, size: int = 2**16) -> str:
         return ""
 
 
-def _at_rest(folder: Path) -> State:
+def _idle_state(folder: Path) -> State:
     newest = checkpoint.newest(folder / CHECKPOINTS)
     if newest is None:
         return State("stopped" if (folder / METRICS).is_file() else "new")

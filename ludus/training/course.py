@@ -1,4 +1,4 @@
-"""How a run goes from update to update: what it has learned, its scores, and when it is saved."""
+"""The course of a run from update to update: progress, evaluations and checkpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludus.agents import checkpoint
 from ludus.agents import load as load_agent
 from ludus.bridges import AnyPool
 from ludus.evaluation import scores as evaluate
-from ludus.evaluation.statistics import Interval
+from ludus.evaluation.statistics import Interval, TrainingStatistics
 from ludus.runtimes import Source
 from ludus.training import loggers
 from ludus.training.config import Run
@@ -22,38 +22,45 @@ from ludus.training.folder import CHECKPOINTS, METRICS
 from ludus.training.loop import Progress
 from ludus.training.opened import Opened
 from ludus.training.resume import Standing, save
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 
 class Report(NamedTuple):
-    """How a run stands."""
+    """The state of a run after an update."""
 
     folder: Path
     run: Run[Any]
     steps: int
     seconds: float
-    """of training, over all times that the run was resumed"""
+    """of training, including the time before the run was resumed"""
     rate: float
-    """steps per second, of late"""
+    """steps per second over the last few seconds"""
     metrics: dict[str, float]
-    """of the newest chunk; none where the run was finished before"""
+    """of the newest update; {} if the run was already finished"""
     score: Interval | None
-    """the newest"""
+    """the newest score"""
     scores: list[float]
+    statistics: TrainingStatistics
+    """of the whole run"""
     saved: Path | None
     """the newest checkpoint"""
     finished: bool
 
 
 class Course:
-    """A run under way."""
+    """A run in progress."""
 
     def __init__(self, folder: Path, opened: Opened, standing: Standing) -> None:
         self.folder, self.opened, self.standing = folder, opened, standing
         self.run, self.pool, self.agent = opened.run, opened.pool, opened.agent
         if self.pool.spec.seats > 1:
-            load_agent(self.run.eval_opponent, self.run.game)  # raises now, and not at the first evaluation
-        self.scores, self.best = past_scores(folder), best_score(folder)
+            load_agent(self.run.eval_opponent, self.run.game)  # raises an error now instead of at the first evaluation
+        self.best = best_score(folder)
+        lines = [line for line in past_metrics(folder) if line["step"] <= standing.learner.steps]
+        self.scores = [line["score"] for line in lines if line.get("score") is not None]
+        self.statistics = TrainingStatistics()
+        for line in lines:
+            self.statistics.record_update(line)
         self.last_save, self.saving = time.perf_counter(), False
 
     @property
@@ -83,7 +90,7 @@ class Course:
 
     @property
     def better(self) -> bool:
-        """Whether these parameters score higher than all that were saved."""
+        """Whether these parameters score higher than all saved ones."""
         return self.standing.measured and self.scores[-1] > self.best
 
     @property
@@ -99,14 +106,14 @@ class Course:
         self.saving, self.last_save = False, time.perf_counter()
 
     @contextmanager
-    def kept_where_lost(self) -> Iterator[None]:
-        """A worker or the learner may be lost; what was learned is not."""
+    def saved_on_error(self) -> Iterator[None]:
+        """If a worker or the learner fails, save a checkpoint before raising the error."""
         try:
             yield
         except Exception:
             saved = self.standing.saved
             unsaved = saved is None or saved.name != f"{self.standing.learner.steps:06d}"
-            if self.standing.version and unsaved and not self.saving:  # where saving failed, nothing is tried again
+            if self.standing.version and unsaved and not self.saving:  # a failed save is not repeated
                 self.save(None)
             raise
 
@@ -114,12 +121,12 @@ class Course:
         standing = self.standing
         return Report(
             self.folder, self.run, standing.learner.steps, standing.seconds, rate, metrics, standing.score, self.scores,
-            standing.saved, self.finished,
+            self.statistics, standing.saved, self.finished,
         )  # fmt: skip
 
 
 def take_score(run: Run[Any], pool: AnyPool, agent: Any, params: Any, steps: int) -> Interval:
-    """The mean return of greedy play: alone, or against the run's rival where there is somebody to play against."""
+    """The mean return of greedy play: alone, or against `eval_opponent` in games with several seats."""
     games, seed = run.eval_games, (run.seed * 1_000_003 + steps) % 2**31
     if pool.spec.seats == 1:
         return evaluate.score(run.game, agent, params, games, seed).interval
@@ -130,26 +137,26 @@ def take_score(run: Run[Any], pool: AnyPool, agent: Any, params: Any, steps: int
 
 
 def not_finite(folder: Path) -> LudusError:
-    """What to say when learning has led to numbers that are none."""
+    """The error after an update that produced NaN or infinity."""
     return LudusError(
-        "an update gave numbers that are not finite, and was not taken over; the newest checkpoint in "
-        f'"{folder / CHECKPOINTS}" has the parameters before it; train anew with a lower --learning-rate'
+        "an update produced NaN or infinity and was discarded; the newest checkpoint in "
+        f'"{folder / CHECKPOINTS}" has the parameters before it; start a new run with a lower --learning-rate'
     )
 
 
 def evaluation_due(run: Run[Any], before: int, after: int) -> bool:
-    """Whether a time to take the score lies between two steps."""
+    """Whether an evaluation is due between two numbers of steps."""
     return run.evaluations > 0 and after * run.evaluations // run.steps > before * run.evaluations // run.steps
 
 
-def past_scores(folder: Path) -> list[float]:
+def past_metrics(folder: Path) -> list[JsonObject]:
+    """The metrics of all updates before this process."""
     path = folder / METRICS
-    lines = loggers.read(path) if path.is_file() else []
-    return [line["score"] for line in lines if line.get("score") is not None]
+    return loggers.read(path) if path.is_file() else []
 
 
 def best_score(folder: Path) -> float:
-    """The highest score of a checkpoint that the run has."""
+    """The highest score among the checkpoints of the run."""
     best = checkpoint.best(folder / CHECKPOINTS)
     score = None if best is None else checkpoint.read_manifest(best).score
     return -np.inf if score is None else score

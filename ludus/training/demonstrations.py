@@ -1,4 +1,4 @@
-"""Learning from games that others played: replays in the folder `demonstrations` of a run join its experience."""
+"""Demonstrations: replays in the folder `demonstrations` of a run are added to its experience."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Demonstrated:
             made = list(self.algorithm.demonstrations(self.read(path), like, self.job.steps))
         except LudusError as error:
             path.rename(path.with_name(path.name + REFUSED))
-            print(f"ludus: {path.name} is not learned from: {error}", file=sys.stderr, flush=True)
+            print(f"ludus: the demonstration {path.name} was rejected: {error}", file=sys.stderr, flush=True)
             return
         for unit in made:
             yield [unit._replace(version=self.version)]
@@ -83,13 +83,13 @@ class Demonstrated:
 
 
 def show(folder: Path, run: Run[Any], replay: replays.Replay) -> Path:
-    """Put a game where the run finds it; raises LudusError if it cannot learn from it."""
+    """Add a game to the demonstrations of a run; raises LudusError if it cannot learn from it."""
     if not isinstance(run.settings, LearnsFromReplays):
-        raise LudusError(f"{run.algorithm} learns from its own play alone; show games to a run of world_model")
+        raise LudusError(f"{run.algorithm} cannot learn from demonstrations; choose a run of world_model")
     if split_name(replay.game)[0] != split_name(run.game)[0]:
-        raise LudusError(f"a game of {replay.game} teaches nothing about {run.game}")
+        raise LudusError(f"this is a game of {replay.game}, but the run trains {run.game}")
     if not len(replay.actions):
-        raise LudusError("nothing was played yet; drive a little first")
+        raise LudusError("the game has no moves yet; play first")
     place = folder / DEMONSTRATIONS
     place.mkdir(exist_ok=True)
     number = 1 + sum(1 for path in place.iterdir() if not path.name.startswith("."))

@@ -1,4 +1,4 @@
-"""A run that is open: its game, agent and source. All choices that were left open are made, and all errors raised."""
+"""An open run: its game, agent and source. All automatic settings are resolved and all settings checked."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Opened(NamedTuple):
     """Everything that training needs; close it afterwards."""
 
     run: Run[Any]
-    """with every choice made"""
+    """with all automatic settings resolved"""
     pool: AnyPool
-    """one row of the game, for evaluation and facts"""
+    """one row of the game, for evaluation"""
     agent: Any
     source: Source[Any]
     ahead: Ahead
@@ -47,5 +47,5 @@ def open_run(run: Run[Any]) -> Opened:
 
 
 def job_of(run: Run[Any]) -> Job:
-    """What the workers have to do."""
+    """The job of the workers."""
     return Job(run.game, run.num_envs, run.seed, max(run.chunk // run.num_envs, 1), run.workers, run.settings)

@@ -27,9 +27,9 @@ class Standing(NamedTuple):
     score: Interval | None
     saved: Path | None
     finished: bool = False
-    """the algorithm has nothing left to learn: a plan that is optimal"""
+    """the algorithm has converged, for example to an optimal plan"""
     measured: bool = False
-    """the score is that of these parameters, not of earlier ones"""
+    """the score belongs to these parameters, not to earlier ones"""
 
 
 def fresh(opened: Opened) -> Standing:
@@ -51,10 +51,10 @@ def restored(folder: Path, opened: Opened, source: Source[Any]) -> Standing:
     try:
         learner = run.settings.restore(opened.agent, stored.arrays, run.seed)
         if learner.steps != stored.manifest.steps:
-            raise LudusError("its counters differ; take this checkpoint away to go on from the one before")
+            raise LudusError("its counters differ; remove this checkpoint to continue from the previous one")
         source.restore({name: arrays for name, arrays in stored.arrays.items() if name not in ("params", "learner")})
     except LudusError as error:
-        raise LudusError(f'cannot go on from "{newest}": {error}') from None
+        raise LudusError(f'cannot continue from "{newest}": {error}') from None
     known = stored.manifest.metrics
     score = Interval(*(known[f"score{end}"] for end in ("", "_low", "_high"))) if "score" in known else None
     finished = known.get("finished") == 1.0
@@ -62,7 +62,7 @@ def restored(folder: Path, opened: Opened, source: Source[Any]) -> Standing:
 
 
 def save(folder: Path, opened: Opened, source: Source[Any] | None, standing: Standing) -> Path:
-    """A checkpoint of all that the run needs to continue; older ones rotate away."""
+    """Save everything that the run needs to continue; old checkpoints are deleted."""
     learner, score, run = standing.learner, standing.score, opened.run
     metrics = {"seconds": standing.seconds, "finished": float(standing.finished)}
     if score is not None:
@@ -83,7 +83,7 @@ def save(folder: Path, opened: Opened, source: Source[Any] | None, standing: Sta
 
 
 def _plain(value: Any) -> Any:
-    """Settings as JSON knows them."""
+    """Settings with lists instead of tuples, as in JSON."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

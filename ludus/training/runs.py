@@ -1,6 +1,6 @@
-"""Training runs on disk: `runs/tictactoe-0001/` with its settings, metrics, checkpoints and the picture of its score.
+"""Training runs on disk: `runs/tictactoe-0001/` with settings, metrics, checkpoints and a plot of the score.
 
-`carry_out` is a `for` loop around the training loop: it takes scores, writes metrics, saves, and tells of it all.
+`carry_out` is a `for` loop around the training loop: it evaluates, writes metrics, saves checkpoints and reports.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ludus.types import LudusError
 
 
 def start(run: Run[Any], out: Path) -> tuple[Path, Opened]:
-    """Open a run and make a folder for it; nothing is left behind if the settings do not fit the game."""
+    """Open a run and make its folder; no folder is left if the settings do not fit the game."""
     opened = open_run(run)
     try:
-        # A table or network that is too large is an error before there is a folder.
+        # A table or network that is too large raises an error before there is a folder.
         opened = opened._replace(learner=new_learner(opened))
         folder = new_folder(out, run.game)
         write_settings(folder, opened.run)
@@ -42,7 +42,7 @@ def start(run: Run[Any], out: Path) -> tuple[Path, Opened]:
 
 
 def prepare(run: Run[Any], out: Path) -> Path:
-    """A folder for a run that is not open yet: the process that resumes it opens and trains it."""
+    """A folder for a run that another process will open and train, by resuming it."""
     folder = new_folder(out, run.game)
     write_settings(folder, run)
     return folder
@@ -51,7 +51,7 @@ def prepare(run: Run[Any], out: Path) -> Path:
 def carry_out(
     folder: Path, run: Run[Any] | Opened, stop: Callable[[], bool] = lambda: False, resume: bool = False
 ) -> Iterator[Report]:
-    """Train until all steps are made or `stop()` is true; the last report is of the saved end."""
+    """Train until all steps are made or `stop()` is true; the last report comes after the final checkpoint."""
     with sole_trainer(folder):
         opened = run if isinstance(run, Opened) else open_run(run)
         try:
@@ -84,16 +84,16 @@ def _loop(course: Course, source: Source[Any], record: loggers.Sink, stop: Calla
     announce(folder)
     clock, speed, control = Stopwatch(course.standing.seconds), Speed(), Control(folder)
     speed.rate(learner.steps, clock.seconds)
-    with course.kept_where_lost():
+    with course.saved_on_error():
         for progress in train(opened.agent, opened.run.settings, learner, source, opened.ahead.update):
             clock.pause()
             metrics = course.take(progress, clock.seconds)
             rate = speed.rate(course.standing.learner.steps, clock.seconds)
+            written = metrics | {"seconds": clock.seconds, "steps_per_second": rate}
+            course.statistics.record_update(written)
             with writing(folder):
-                record.write(
-                    course.standing.learner.steps, metrics | {"seconds": clock.seconds, "steps_per_second": rate}
-                )
-            control.hear()
+                record.write(course.standing.learner.steps, written)
+            control.poll()
             ending, due = source.agree(course.finished or stop(), course.save_due or control.wants_save)
             if ending or due:
                 course.save(source)
@@ -107,19 +107,19 @@ def _loop(course: Course, source: Source[Any], record: loggers.Sink, stop: Calla
 
 
 def take_part(run: Run[Any], stop: Callable[[], bool] = lambda: False, folder: Path | None = None) -> int:
-    """Train beside the process that keeps the run, and write nothing; returns the steps at the end.
+    """Train beside the process that owns the run, without writing files; returns the steps at the end.
 
     With a folder, it continues from the newest checkpoint there.
     """
     opened = open_run(run)
     try:
         standing = fresh(opened) if folder is None else restored(folder, opened, opened.source)
-        return _learn_along(opened, standing, stop)
+        return _train_beside(opened, standing, stop)
     finally:
         opened.close()
 
 
-def _learn_along(opened: Opened, standing: Standing, stop: Callable[[], bool]) -> int:
+def _train_beside(opened: Opened, standing: Standing, stop: Callable[[], bool]) -> int:
     run, source = opened.run, opened.source
     check_together(source, standing)
     steps: int = standing.learner.steps
@@ -128,7 +128,7 @@ def _learn_along(opened: Opened, standing: Standing, stop: Callable[[], bool]) -
     for progress in train(opened.agent, run.settings, standing.learner, source, opened.ahead.update):
         steps = progress.learner.steps
         if progress.metrics.get("finite") == 0.0:
-            raise LudusError("an update gave numbers that are not finite; rank 0 says what to do")
+            raise LudusError("an update produced NaN or infinity; rank 0 reports what to do")
         ending, saving = source.agree(steps >= run.steps or stop(), False)
         if ending or saving:
             source.state()  # collective: rank 0 saves the states of all workers
@@ -140,17 +140,19 @@ def _learn_along(opened: Opened, standing: Standing, stop: Callable[[], bool]) -
 def check_together(source: Source[Any], standing: Standing) -> None:
     """Raise LudusError if the processes of a run do not begin at the same step."""
     if source.agree(standing.learner.steps > 0)[0] != (standing.learner.steps > 0):
-        raise LudusError("some ranks resume a checkpoint and others do not; let all of them --resume the same folder")
+        raise LudusError(
+            "some ranks resume a checkpoint and others do not; start all of them with --resume and the same folder"
+        )
 
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """A sentence where metrics cannot be written, say because the disk is full."""
+    """Raise LudusError if metrics cannot be written, for example because the disk is full."""
     try:
         yield
     except OSError as error:
         raise LudusError(
-            f'cannot write to "{folder}": {error.strerror or error}; make room, then go on with: '
+            f'cannot write to "{folder}": {error.strerror or error}; free some space, then continue with: '
             f"ludus train --resume {folder}"
         ) from None
 
@@ -164,7 +166,7 @@ def score_series(folder: Path) -> plots.Series:
 
 
 def draw_score(folder: Path) -> None:
-    """The picture of how the score went."""
+    """Write the plot of the score over the steps."""
     series = score_series(folder)
     plots.curves(folder / SCORE, [series], title=folder.name, x_label="steps", y_label="score")
 

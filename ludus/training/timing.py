@@ -7,7 +7,7 @@ import time
 
 
 class Stopwatch:
-    """Seconds of training, without those that scores and checkpoints take."""
+    """Seconds of training, without evaluations and checkpoints."""
 
     def __init__(self, before: float) -> None:
         self.total, self.since = before, time.perf_counter()

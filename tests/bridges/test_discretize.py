@@ -77,7 +77,7 @@ def action_name(action):
 
 
 def never():
-    raise AssertionError("all ranges are declared, so nothing is to be measured")
+    raise AssertionError("all ranges are declared, so nothing must be measured")
 
 
 def tiling_of(low, high, bins):
@@ -143,7 +143,7 @@ def test_one_bin_ignores_a_component(compiled_tile):
 
 
 @given(st.lists(st.floats(allow_nan=True), min_size=1), st.integers(1, 300), st.floats(-1e9, 1e9), st.floats(1e-3, 1e9))
-def test_any_value_has_a_tile_and_more_never_has_a_lower_one(values, bins, low, span):
+def test_tiles_are_in_range_and_monotonic(values, bins, low, span):
     tiling = tiling_of(low, low + span, bins)
     found = wrapped(tiling, values)
     assert all(0 <= tile < bins for tile in found)
@@ -152,14 +152,14 @@ def test_any_value_has_a_tile_and_more_never_has_a_lower_one(values, bins, low, 
 
 
 @given(st.integers(0, 3), st.one_of(st.floats(), st.floats(-2, 2), st.floats(999_999, 1_000_004)))
-def test_the_compiled_tile_is_the_wrapped_one(compiled_tile, component, value):
+def test_the_compiled_tile_equals_the_wrapped_one(compiled_tile, component, value):
     tiling = plan("cartpole", ONE_SEAT, games.load("cartpole").rules.OBSERVATION, "7/8/3/1",
                   "-1:1/-0.1:0.3/1000000:1000003/", never)  # fmt: skip
     found = tiles(tiling.edges, np.full((1, 4), value))[0, component]
     assert compiled_tile.tile(value, component) == found
 
 
-def test_the_compiled_tile_knows_every_edge_to_the_bit(compiled_tile):
+def test_the_compiled_tile_is_exact_at_every_edge(compiled_tile):
     tiling = plan("cartpole", ONE_SEAT, games.load("cartpole").rules.OBSERVATION, "7/8/3/1",
                   "-1:1/-0.1:0.3/1000000:1000003/", never)  # fmt: skip
     assert [len(edges) for edges in tiling.edges] == [6, 7, 2, 0]
@@ -177,7 +177,7 @@ def test_integers_with_few_values_keep_them():
     assert found.tolist() == [[4, 0, 0], [4, 2, 1], [4, 5, 7]]
 
 
-def test_the_record_tells_the_range_of_every_component():
+def test_the_record_has_the_range_of_every_component():
     tiling = plan("game", ONE_SEAT, record(x=within(0, 1, f32, 2), few=within(0, 2, i8)), "5/1/9", None, never)
     low, high = bounds(tiling.observation, "tiles")
     assert (low.tolist(), high.tolist()) == ([0, 0, 0], [4, 0, 2])
@@ -187,7 +187,7 @@ def test_the_record_tells_the_range_of_every_component():
 # Limits
 
 
-def test_limits_are_measured_where_nothing_is_declared_and_written_with_three_digits():
+def test_undeclared_limits_are_measured_and_written_with_three_digits():
     seen = record(x=within((0, -math.inf, -math.inf, 0), (1, math.inf, 5, 3.4028235e38), f32, 4), count=i32)
     column = np.arange(1001) * 1.2345
     tiling = plan("game", ONE_SEAT, seen, 8, None, lambda: np.stack([column] * 5, 1))
@@ -195,13 +195,13 @@ def test_limits_are_measured_where_nothing_is_declared_and_written_with_three_di
     assert measured_ranges(np.array([[7.0, math.nan], [7.0, math.inf]])) == [(7.0, 14.0), (0.0, 1.0)]
 
 
-def test_what_is_ignored_is_not_measured():
+def test_ignored_components_are_not_measured():
     seen = record(x=within((-math.inf, 0), (math.inf, 1), f32, 2))
     tiling = plan("game", ONE_SEAT, seen, "1/4", None, never)
     assert (tiling.limits_text, tiling.bins, tiling.high) == ("", (1, 4), (1.0, 1.0))
 
 
-def test_some_limits_may_be_left_to_the_declared_range():
+def test_empty_limits_use_the_declared_range():
     tiling = plan("game", ONE_SEAT, record(x=within(0, (1, 4.8), f32, 2)), 4, "/-1:1", never)
     assert tiling.limits_text == "0:1/-1:1"
     assert plan("game", ONE_SEAT, record(x=within(0, (1, 4.8), f32, 2)), 4, [None, (-1, 1)], never) == tiling
@@ -266,12 +266,12 @@ def trial():
 
 
 @pytest.mark.parametrize("check", NATIVE_CHECKS, ids=lambda check: check.__name__)
-def test_a_game_in_tiles_keeps_the_rules_of_all_games(trial, check):
+def test_a_tiled_game_passes_the_conformance_checks(trial, check):
     assert check(trial) == ""
 
 
 @pytest.mark.parametrize("check", NATIVE_CHECKS, ids=lambda check: check.__name__)
-def test_so_does_one_of_two_seats(mixed, check):
+def test_a_tiled_game_of_two_seats_passes_the_conformance_checks(mixed, check):
     assert check(TiledTrial(Pool(discretized_game(mixed, 4), 1))) == ""
 
 
@@ -287,7 +287,7 @@ print(total.hexdigest())
 
 
 @pytest.mark.parametrize("name", [f"cartpole(bins=8, limits={LIMITS})", "mixed(bins=5)"])
-def test_compiled_equals_plain(mixed, name):
+def test_compiled_equals_plain_python(mixed, name):
     done = subprocess.run(
         [sys.executable, "-c", PLAY.format(name=f"discretize:{name}")], env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True, text=True, check=True,
@@ -299,20 +299,20 @@ def test_compiled_equals_plain(mixed, name):
     assert done.stdout.strip() == total.hexdigest()
 
 
-def test_the_same_tiles_are_one_module_and_others_another():
+def test_equal_tilings_share_a_module():
     first, again, other = (discretized_game(games.load("cartpole"), bins, LIMITS) for bins in (8, "8", 9))
     assert first.rules is again.rules
     assert first.rules is not other.rules
 
 
-def test_every_module_has_compiled_code_of_its_own():
+def test_every_module_has_its_own_compiled_code():
     """Compiled code refers to its module by name, so games with different settings must not share a cache folder."""
     games_in_tiles = [discretized_game(games.load("cartpole", horizon=h), 8, LIMITS) for h in (500, 100)]
     assert len({game.rules.__name__ for game in games_in_tiles}) == 2
     assert len({binding.digest(binding.KERNEL, game.rules) for game in games_in_tiles}) == 2
 
 
-def test_an_edited_inner_game_is_another_module(mixed, tmp_path, monkeypatch):
+def test_an_edited_inner_game_gets_a_new_module(mixed, tmp_path, monkeypatch):
     before = discretized_game(mixed, 4).rules
     (tmp_path / "mixed.py").write_text(MIXED.replace("reward[0] = action", "reward[0] = 7 - action"))
     monkeypatch.delitem(sys.modules, "ludus_games_mixed")
@@ -333,20 +333,20 @@ def test_the_name_opens_the_same_tiles(name):
     assert_same_steps(pool, again)
 
 
-def test_settings_pass_through():
+def test_settings_are_passed_to_the_inner_game():
     pool = open_pool(f"discretize:cartpole(horizon=3, bins=4, limits={LIMITS})", 2, 0)
     assert pool.name == f"discretize:cartpole(bins=4, limits={LIMITS}, horizon=3)"
     assert [pool.advance([0, 1]).first.any() for _ in range(4)] == [False, False, False, True]
     assert pool.game.settings == {"horizon": "3"}
 
 
-def test_who_asks_a_native_game_for_pixels_gets_its_shapes():
+def test_native_games_ignore_render_mode_and_draw_shapes():
     pool = open_pool(f"discretize:cartpole(limits={LIMITS}, render_mode=rgb_array)", 1)
     assert "render_mode" not in pool.name
     assert pool.scene().dtype.names
 
 
-def test_fingerprints_know_the_tiling():
+def test_fingerprints_depend_on_the_tiling():
     tiled = [open_pool(f"discretize:cartpole(bins=8, limits={limits})", 1) for limits in (LIMITS, f"-1:1{LIMITS[8:]}")]
     assert len({pool.game.fingerprint for pool in tiled}) == 2
     around = [Discretize(Pool("cartpole", 1), 8, limits) for limits in (LIMITS, f"-1:1{LIMITS[8:]}", LIMITS)]
@@ -357,7 +357,7 @@ def test_fingerprints_know_the_tiling():
 # Any pool
 
 
-def test_the_example_is_true():
+def test_the_example_in_the_docstring_runs():
     found = doctest.DocTestFinder().find(Discretize, "Discretize", globs={"Discretize": Discretize, "Pool": Pool})
     results = [doctest.DocTestRunner().run(example) for example in found]
     assert sum(result.attempted for result in results) == 2
@@ -380,7 +380,7 @@ def test_a_wrapped_pool_passes_everything_else_through():
     pool.close()
 
 
-def test_measuring_leaves_a_native_pool_alone():
+def test_measuring_does_not_change_a_native_pool():
     inner = Pool("cartpole", 2, 1)
     before = inner.save().states
     pool = Discretize(inner)
@@ -409,21 +409,21 @@ def test_a_gymnasium_environment_in_tiles(rows):
     assert open_pool(pool.name, 2, 2).fingerprint == pool.fingerprint
 
 
-def test_limits_of_a_gymnasium_environment_are_measured_apart():
+def test_limits_of_a_gymnasium_environment_are_measured_in_a_separate_pool():
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     pool = open_pool("discretize:gymnasium:CartPole-v1(bins=6)", 2, 2)
     assert pool.name.startswith("discretize:gymnasium:CartPole-v1(bins=6, limits=-4.8:4.8/-")
     assert_same_steps(pool, open_pool(pool.name, 2, 2))
 
 
-def test_a_given_foreign_pool_is_measured_and_opened_anew():
+def test_a_given_foreign_pool_is_measured_and_reset():
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     pools = [Discretize(open_pool("gymnasium:CartPole-v1", 2, seed)) for seed in (2, 2)]
     assert all(pool.step.first.all() for pool in pools)
     assert_same_steps(*pools)
 
 
-def test_foreign_pools_can_stand_in_a_checkpoint():
+def test_foreign_pools_have_names_and_fingerprints():
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     cart, again, acrobot, copter = (
         open_pool(f"gymnasium:{name}", rows)
@@ -469,11 +469,11 @@ def test_a_pettingzoo_environment_in_tiles():
     assert pool.status.tolist() == [1, 1]
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("name", "message"),
     [
         ("car", "car has continuous actions, .* or choose another game"),
         ("tictactoe", "tictactoe needs no discretize: .* open it as tictactoe"),
@@ -498,12 +498,12 @@ def test_a_pettingzoo_environment_in_tiles():
         ("nowhere:x", 'unknown prefix "nowhere:"'),
     ],
 )
-def test_refusals_say_what_to_do(name, sentence):
-    with pytest.raises(LudusError, match=sentence):
+def test_invalid_names_raise(name, message):
+    with pytest.raises(LudusError, match=message):
         open_pool(f"discretize:{name}", 1)
 
 
-def test_more_refusals():
+def test_invalid_tilings_raise():
     with pytest.raises(LudusError, match=r"limits .* of few are not two whole numbers"):
         plan("game", ONE_SEAT, record(x=within(0, 1, f32), few=within(0, 5, i8)), 3, "0:1/0:2.5", never)
     with pytest.raises(LudusError, match="has 2000 numbers in its observation"):
@@ -514,13 +514,13 @@ def test_more_refusals():
         plan("game", ONE_SEAT, record(x=within(0, 1, f32)), 3, [5], never)
 
 
-def test_a_field_of_the_same_name_is_refused(mixed, tmp_path):
+def test_a_state_field_named_untiled_raises(mixed, tmp_path):
     (tmp_path / "clash.py").write_text(MIXED.replace("die=i8, place=f64)", "die=i8, place=f64, untiled=i8)"))
     with pytest.raises(LudusError, match="rename it"):
         discretized_game(games.load("clash"), 4)
 
 
-def test_the_record_of_a_tiled_state_has_no_gaps_inside(mixed):
+def test_the_record_of_a_tiled_state_has_no_padding(mixed):
     rules = discretized_game(mixed, 4).rules
     untiled = rules.STATE["untiled"]
     assert set(untiled.names) - {"gap_at_the_end"} == set(mixed.rules.OBSERVATION.names)

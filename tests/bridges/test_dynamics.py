@@ -28,7 +28,7 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), PUBLISHED)
-def test_tables_are_exactly_what_is_published(name, arguments):
+def test_tables_equal_the_published_dynamics(name, arguments):
     env = gymnasium.make(name, **arguments)
     tables = published_tables(env)
     inner = env.unwrapped
@@ -48,13 +48,13 @@ def test_tables_are_exactly_what_is_published(name, arguments):
     assert tables.SIZES[3] == (env.spec.max_episode_steps or 0)
 
 
-def test_masks_are_taken_over_where_there_are_any():
+def test_masks_of_the_environment_are_used():
     taxi = gymnasium.make("Taxi-v4")
     assert published_tables(taxi).LEGAL.tolist() == [taxi.unwrapped.action_mask(state).tolist() for state in range(500)]
     assert published_tables(gymnasium.make("FrozenLake-v1")).LEGAL.all()
 
 
-class Liar(gymnasium.Wrapper):
+class DoubledReward(gymnasium.Wrapper):
     """A wrapper that changes the dynamics without declaring it."""
 
     def step(self, action):
@@ -65,7 +65,7 @@ class Liar(gymnasium.Wrapper):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Liar(gymnasium.make("FrozenLake-v1")),
+        lambda: DoubledReward(gymnasium.make("FrozenLake-v1")),
         lambda: wrappers.TransformReward(gymnasium.make("FrozenLake-v1"), lambda reward: reward + 1),
         lambda: wrappers.TimeAwareObservation(gymnasium.make("FrozenLake-v1")),
         lambda: gymnasium.make("FrozenLake-v1", render_mode="ansi"),
@@ -74,14 +74,14 @@ class Liar(gymnasium.Wrapper):
         lambda: gymnasium.make("CartPole-v1"),
     ],
 )
-def test_what_a_table_does_not_tell_is_not_compiled(make):
+def test_environments_without_complete_tables_are_not_compiled(make):
     assert published_tables(make()) is None
 
 
-def test_a_table_that_the_environment_does_not_follow_is_not_compiled():
+def test_tables_that_disagree_with_the_environment_are_not_compiled():
     env = gymnasium.make("CliffWalking-v1")
     env.unwrapped.P[7][1] = [(1.0, 9, -1, False)]
-    assert published_tables(env) is not None  # the environment itself plays by this table
+    assert published_tables(env) is not None  # the environment itself uses this table
     honest = dict(env.unwrapped.P)
     env.unwrapped.step = lambda action: (0, -1.0, False, False, {})
     assert published_tables(env) is None
@@ -90,7 +90,7 @@ def test_a_table_that_the_environment_does_not_follow_is_not_compiled():
     assert published_tables(env) is None
 
 
-def test_deterministic_games_are_the_same_games():
+def test_deterministic_games_equal_the_environment():
     pool = open_pool("gymnasium:FrozenLake-v1(is_slippery=False, max_episode_steps=9)", 3, seed=5)
     assert isinstance(pool, Pool)
     assert pool.spec.horizon == 9
@@ -102,7 +102,7 @@ def test_deterministic_games_are_the_same_games():
     for _ in range(300):
         assert step.observation["observation"].tolist() == seen
         status = pool.status.copy()
-        actions = generator.choice([0, 1, 1, 2, 2, 3], 3)  # rather down and right, where the goal is
+        actions = generator.choice([0, 1, 1, 2, 2, 3], 3)  # mostly down and right, towards the goal
         step = pool.advance(actions)
         for row, env in enumerate(envs):
             if status[row] != PLAYING:
@@ -117,7 +117,7 @@ def test_deterministic_games_are_the_same_games():
     assert {(True, False, 0), (True, False, 1), (False, True, 0)} <= kinds, "holes, the goal and the time limit"
 
 
-def test_taxi_plays_like_the_real_one():
+def test_taxi_equals_the_environment():
     """The original is set to the initial state of the compiled one, and then follows the same actions."""
     pool = open_pool("gymnasium:Taxi-v4", 8, seed=1)
     assert pool.name == "gymnasium:Taxi-v4"
@@ -143,7 +143,7 @@ def test_taxi_plays_like_the_real_one():
     assert ends >= 16
 
 
-def test_chances_are_as_published():
+def test_frequencies_match_the_published_probabilities():
     """Frequencies of 200 000 slippery steps are within five standard errors of the published probabilities."""
     pool = open_pool("gymnasium:FrozenLake-v1", 500, seed=3)
     table = gymnasium.make("FrozenLake-v1").unwrapped.P
@@ -166,7 +166,7 @@ def test_chances_are_as_published():
     assert (np.abs(counts - tries * chances) <= 5 * error + 0.5).all()
 
 
-def test_openings_are_as_published():
+def test_initial_states_match_the_published_distribution():
     pool = open_pool("gymnasium:Taxi-v4", 30_000, seed=2)
     wanted = 30_000 * gymnasium.make("Taxi-v4").unwrapped.initial_state_distrib
     counts = np.bincount(pool.step.observation["observation"], minlength=500)
@@ -174,7 +174,7 @@ def test_openings_are_as_published():
     assert (np.abs(counts - wanted) <= 6 * np.sqrt(wanted)).all()
 
 
-def test_seeds_make_the_game():
+def test_seeds_determine_the_games():
     streams = []
     for seed in (7, 7, 8):
         pool = open_pool("gymnasium:FrozenLake-v1", 20, seed)
@@ -183,7 +183,7 @@ def test_seeds_make_the_game():
     assert (streams[0] != streams[2]).any()
 
 
-def test_the_name_may_keep_it_stepped_in_python():
+def test_compiled_false_steps_the_environment_in_python():
     pool = open_pool("gymnasium:FrozenLake-v1(compiled=false)", 2)
     assert isinstance(pool, ForeignPool)
     assert pool.name == "gymnasium:FrozenLake-v1(compiled=false)"
@@ -192,7 +192,7 @@ def test_the_name_may_keep_it_stepped_in_python():
     assert pool.observation == compiled.observation
 
 
-def test_other_tables_are_other_rules():
+def test_different_tables_get_different_rules():
     """A time limit is not one of the environment's tables, but must be part of the key of the compile cache."""
     short = published_tables(gymnasium.make("CliffWalking-v1", max_episode_steps=3))
     long = published_tables(gymnasium.make("CliffWalking-v1", max_episode_steps=4))

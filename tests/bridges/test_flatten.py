@@ -54,14 +54,14 @@ def test_small_types_do_not_wrap():
 
 
 @pytest.mark.parametrize("sizes", [[LARGEST], [2**31, 2**31], [2**62, 1, 1], [7, 7, 73, 127, 337, 92737, 649657]])
-def test_the_largest_numbers_survive(sizes):
+def test_the_largest_numbers_round_trip(sizes):
     last = math.prod(sizes) - 1
     parts = unflatten_index(last, sizes)
     assert parts.tolist() == [size - 1 for size in sizes]
     assert flatten_index(parts, sizes) == last
 
 
-def test_too_many_combinations_are_a_sentence():
+def test_too_many_combinations_raise():
     with pytest.raises(LudusError, match="9223372036854775808 combinations"):
         combinations([2**21, 2**21, 2**21])
     with pytest.raises(LudusError, match="combinations"):
@@ -69,7 +69,7 @@ def test_too_many_combinations_are_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("parts", "sizes", "told"),
+    ("parts", "sizes", "message"),
     [
         ([1, 3], [2, 3], "3 is not a number from 0 to 2"),
         ([-1, 0], [2, 3], "-1 is not a number from 0 to 1"),
@@ -80,12 +80,12 @@ def test_too_many_combinations_are_a_sentence():
         (np.array([2**64 - 1, 0], np.uint64), [2, 2], "not a number from 0 to 1"),
     ],
 )
-def test_wrong_parts_are_a_sentence(parts, sizes, told):
-    with pytest.raises(LudusError, match=told):
+def test_invalid_parts_raise(parts, sizes, message):
+    with pytest.raises(LudusError, match=message):
         flatten_index(parts, sizes)
 
 
-def test_wrong_indices_are_a_sentence():
+def test_invalid_indices_raise():
     with pytest.raises(LudusError, match="6 is not a number from 0 to 5"):
         unflatten_index([0, 6], [2, 3])
     with pytest.raises(LudusError, match="not float64"):
@@ -128,7 +128,7 @@ def test_flat_actions_reach_every_combination(space):
 
 
 @pytest.mark.parametrize("space", [DIALS, GRID, spaces.MultiBinary(5)])
-def test_flat_observations_tell_all_apart(space):
+def test_different_observations_have_different_numbers(space):
     env = FlattenMultiDiscreteObservations(Locks(spaces.Discrete(2), space))
     space.seed(0)
     samples = [space.sample() for _ in range(300)]
@@ -137,13 +137,13 @@ def test_flat_observations_tell_all_apart(space):
     assert len(set(flat)) == len({sample.tobytes() for sample in samples})
 
 
-# check_env warns of anything wrapped, which is the point here; of nothing else.
+# check_env warns about every wrapped environment; other warnings are errors.
 @pytest.mark.filterwarnings("ignore:.*different from the unwrapped version.*:UserWarning")
 @pytest.mark.parametrize("wrapper", [FlattenMultiDiscreteActions, FlattenMultiDiscreteObservations])
-def test_check_env_is_content(wrapper):
+def test_wrapped_environments_pass_check_env(wrapper):
     check_env(wrapper(Locks(DIALS, GRID)), skip_render_check=True)
 
 
-def test_there_must_be_something_to_flatten():
+def test_spaces_that_need_no_flattening_raise():
     with pytest.raises(LudusError, match="nothing to flatten"):
         FlattenMultiDiscreteActions(gymnasium.make("CartPole-v1"))

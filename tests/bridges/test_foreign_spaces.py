@@ -51,8 +51,8 @@ NESTED = spaces.Dict(
 
 def test_nested_observations_become_named_fields():
     envs = [Echo(NESTED) for _ in range(3)]
-    waiting = iter(envs)
-    pool = from_env(lambda: next(waiting), 3, seed=4)
+    unused = iter(envs)
+    pool = from_env(lambda: next(unused), 3, seed=4)
     assert set(pool.observation.names) == {"camera", "body_speed", "body_gear", "hands_0", "hands_1"}
     for _ in range(5):
         step = pool.advance([0, 1, 0])
@@ -70,7 +70,7 @@ def test_nested_observations_become_named_fields():
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_nested_observations_come_in_batches_too(mode):
+def test_nested_observations_in_vector_environments(mode):
     envs = [Echo(NESTED, spaces.MultiDiscrete([2, 3], start=[5, 6])) for _ in range(2)]
     vector_env = SyncVectorEnv([lambda env=env: env for env in envs], autoreset_mode=mode)
     pool = from_vector_env(vector_env, seed=[1, 2])
@@ -92,7 +92,7 @@ def test_nested_observations_come_in_batches_too(mode):
         spaces.Dict(inside=spaces.Tuple([spaces.Text(5)])),
     ],
 )
-def test_other_spaces_are_named_in_a_sentence(space):
+def test_unsupported_spaces_raise(space):
     name = "Text" if isinstance(space, spaces.Dict) else type(space).__name__
     with pytest.raises(LudusError, match=f"observations of the space {name}"):
         from_env(lambda: Echo(space), 1)
@@ -100,7 +100,7 @@ def test_other_spaces_are_named_in_a_sentence(space):
         from_env(lambda: Echo(action_space=space), 1)
 
 
-def test_two_fields_of_one_name_are_refused():
+def test_two_fields_with_the_same_name_raise():
     space = spaces.Dict({"a_b": spaces.Discrete(2), "a": spaces.Dict(b=spaces.Discrete(2))})
     with pytest.raises(LudusError, match="both be called a_b"):
         from_env(lambda: Echo(space), 1)
@@ -128,7 +128,7 @@ def test_actions_reach_the_environment_in_its_own_form(space, kind, action, give
     assert pool.step.mask.shape == (1, kind.n if isinstance(kind, Discrete) else 0)
 
 
-def test_actions_without_bounds_are_a_sentence():
+def test_unbounded_actions_raise():
     with pytest.raises(LudusError, match="no bounds"):
         from_env(lambda: Echo(action_space=spaces.Box(-np.inf, 1, (2,))), 1)
     with pytest.raises(LudusError, match="387420489 combinations"):
@@ -146,7 +146,7 @@ def test_masks_of_several_choices_are_flattened():
         pool.advance([1, 3])
 
 
-def test_nobody_is_left_without_an_action():
+def test_an_empty_mask_allows_every_action():
     pool = from_env(lambda: Echo(info={"action_mask": np.zeros(2, np.int8)}), 1)
     assert pool.step.mask.tolist() == [[True, True]]
     with pytest.raises(LudusError, match="3 entries, but there are 2 actions"):

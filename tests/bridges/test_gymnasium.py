@@ -43,7 +43,7 @@ def test_every_game_is_registered_once():
     assert gymnasium.registry == before
 
 
-def test_a_game_that_cannot_be_offered_is_a_warning(tmp_path, monkeypatch):
+def test_a_game_that_cannot_be_registered_causes_a_warning(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("raise RuntimeError('the author slept')")
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
     with pytest.warns(
@@ -52,12 +52,12 @@ def test_a_game_that_cannot_be_offered_is_a_warning(tmp_path, monkeypatch):
         bridge.register_games()
 
 
-def test_two_games_cannot_share_an_identity():
+def test_two_games_with_the_same_id_raise():
     with pytest.raises(LudusError, match="ludus/Car-v0 is already the game car; rename CAR"):
         bridge.register(games.load("car")._replace(name="CAR"))
 
 
-def test_a_game_of_ones_own_is_offered(tmp_path, monkeypatch):
+def test_a_user_game_is_registered(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text('"""My own broom-stick: up!"""\nfrom ludus.games.cartpole import *')
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
     monkeypatch.setattr(gymnasium.envs.registration, "registry", gymnasium.registry.copy())
@@ -66,7 +66,7 @@ def test_a_game_of_ones_own_is_offered(tmp_path, monkeypatch):
     assert gymnasium.registry["ludus/Mine-v0"].kwargs == {"game": "mine"}
 
 
-def test_without_gymnasium_a_sentence_says_what_to_install(monkeypatch):
+def test_the_error_without_gymnasium_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(LudusError, match=r"needs Gymnasium: pip install ludus\[gymnasium\]"):
         runpy.run_path(bridge.__file__)
@@ -115,40 +115,40 @@ def test_parameters_are_keywords():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_vector_rows_are_the_single_environments(name):
+def test_vector_rows_equal_single_environments(name):
     """Results equal Gymnasium's own loop over single environments seeded with seed + i, including types."""
     ours = gymnasium.make_vec(GAMES[name], num_envs=3, **short(name))
     loop = gymnasium.make_vec(GAMES[name], num_envs=3, vectorization_mode="sync", **short(name))
     assert (ours.observation_space, ours.action_space) == (loop.observation_space, loop.action_space)
     assert ours.metadata == loop.metadata
     ours.action_space.seed(1)
-    told = ours.reset(seed=2)
-    assert data_equivalence(told, loop.reset(seed=2), exact=True)
+    result = ours.reset(seed=2)
+    assert data_equivalence(result, loop.reset(seed=2), exact=True)
     ends = 0
     for turn in range(200):
-        assert ours.observation_space.contains(told[0])
-        # Half of the actions are legal, half are any.
-        masks = tuple(told[-1]["action_mask"]) if turn % 2 and "action_mask" in told[-1] else None
+        assert ours.observation_space.contains(result[0])
+        # Every second step uses only legal actions.
+        masks = tuple(result[-1]["action_mask"]) if turn % 2 and "action_mask" in result[-1] else None
         actions = ours.action_space.sample(mask=masks)
-        told = ours.step(actions)
-        assert data_equivalence(told, loop.step(actions), exact=True)
-        ends += (told[2] | told[3]).sum()
+        result = ours.step(actions)
+        assert data_equivalence(result, loop.step(actions), exact=True)
+        ends += (result[2] | result[3]).sum()
     assert ends > 0 or games.load(name).spec.horizon > 200
-    assert [array.dtype for array in told[1:4]] == [np.float64, bool, bool]
+    assert [array.dtype for array in result[1:4]] == [np.float64, bool, bool]
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_same_seed_same_data(name):
     first, second = (gymnasium.make_vec(GAMES[name], num_envs=3) for _ in range(2))
     first.action_space.seed(1)
-    for _ in range(2):  # the same again after a reset of the same environment
+    for _ in range(2):  # a second time after a reset of the same environments
         assert data_equivalence(first.reset(seed=[3, 9, 4]), second.reset(seed=[3, 9, 4]), exact=True)
         for _ in range(40):
             actions = first.action_space.sample()
             assert data_equivalence(first.step(actions), second.step(actions), exact=True)
 
 
-def test_without_a_seed_games_differ_and_go_on():
+def test_without_a_seed_games_differ():
     observations = [gymnasium.make("ludus/CartPole-v0").reset()[0] for _ in range(3)]
     assert len({observation.tobytes() for observation in observations}) == 3
     env = gymnasium.make("ludus/CartPole-v0")
@@ -157,7 +157,7 @@ def test_without_a_seed_games_differ_and_go_on():
     assert not np.array_equal(series[0][0], series[0][1])
 
 
-def test_make_vec_is_the_pool_itself():
+def test_make_vec_uses_one_pool():
     env = gymnasium.make_vec("ludus/CartPole-v0", num_envs=1024)
     assert type(env.unwrapped) is bridge.LudusVectorEnv
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
@@ -176,7 +176,7 @@ def balance(observation):
     return int(3 * angle + spin + 0.1 * velocity + 0.05 * x > 0)
 
 
-def test_cartpole_is_cut_off_at_500():
+def test_cartpole_is_truncated_at_500():
     env = gymnasium.make("ludus/CartPole-v0")
     observation, _ = env.reset(seed=0)
     ends = []
@@ -189,18 +189,18 @@ def test_cartpole_is_cut_off_at_500():
         env.step(0)
 
 
-def test_car_is_cut_off_at_its_horizon():
+def test_car_is_truncated_at_its_horizon():
     env = gymnasium.make_vec("ludus/Car-v0", num_envs=3, horizon=20)
     env.reset(seed=0)
-    told = [env.step(np.zeros((3, 2), np.float32)) for _ in range(22)]
-    assert [truncated.tolist() for _, _, _, truncated, _ in told] == [[False] * 3] * 19 + [[True] * 3] + [
+    result = [env.step(np.zeros((3, 2), np.float32)) for _ in range(22)]
+    assert [truncated.tolist() for _, _, _, truncated, _ in result] == [[False] * 3] * 19 + [[True] * 3] + [
         [False] * 3
     ] * 2
-    assert not any(terminated.any() for _, _, terminated, _, _ in told)
-    assert told[20][1].tolist() == [0.0] * 3
+    assert not any(terminated.any() for _, _, terminated, _, _ in result)
+    assert result[20][1].tolist() == [0.0] * 3
 
 
-def test_cartpole_moves_as_gymnasiums_own():
+def test_cartpole_has_the_dynamics_of_gymnasium():
     """The same state and action give the same next state to 1e-12, and the same end."""
     generator, rows = np.random.default_rng(0), 200
     ours = gymnasium.make_vec("ludus/CartPole-v0", num_envs=rows).unwrapped
@@ -224,7 +224,7 @@ def test_cartpole_moves_as_gymnasiums_own():
 
 
 @pytest.mark.parametrize(
-    ("game", "action", "sentence"),
+    ("game", "action", "message"),
     [
         ("ludus/CartPole-v0", 2, "cartpole: action 2 of row 0 is not legal for seat 0; legal actions: left, right"),
         ("ludus/CartPole-v0", -1, "action -1 of row 0 is not legal"),
@@ -238,17 +238,17 @@ def test_cartpole_moves_as_gymnasiums_own():
         ("ludus/Car-v0", [[0.0], [1.0, 2.0]], "actions must be numbers in rows of equal length"),
     ],
 )
-def test_bad_actions_are_refused(game, action, sentence):
+def test_invalid_actions_raise(game, action, message):
     env = gymnasium.make(game, illegal="raise")
     env.reset(seed=0)
     before = env.unwrapped.pool.states.tobytes()
     for error in (gymnasium.error.InvalidAction, LudusError):
-        with pytest.raises(error, match=sentence):
+        with pytest.raises(error, match=message):
             env.step(action)
     assert env.unwrapped.pool.states.tobytes() == before
 
 
-def test_one_bad_action_moves_no_row():
+def test_one_invalid_action_moves_no_row():
     env = gymnasium.make_vec("ludus/CartPole-v0", num_envs=3)
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step([0, 0, 0])
@@ -260,7 +260,7 @@ def test_one_bad_action_moves_no_row():
     env.step([0, 1, 1])
 
 
-def test_rounded_bounds_are_inside():
+def test_actions_beyond_a_bound_by_rounding_are_clipped():
     env = gymnasium.make("ludus/Car-v0", track=1)
     env.reset(seed=0)
     observation, *_ = env.step(np.array([0.0, np.nextafter(np.float32(1), np.float32(2))]))
@@ -268,7 +268,7 @@ def test_rounded_bounds_are_inside():
     assert np.array_equal(observation, env.step(np.array([0.0, 1.0]))[0])
 
 
-def test_reset_mask_opens_the_marked_rows():
+def test_reset_mask_resets_the_marked_rows():
     env = gymnasium.make_vec("ludus/CartPole-v0", num_envs=3)
     env.reset(seed=0, options={"reset_mask": np.array([True, False, False])})
     before, *_ = env.step([0, 0, 0])
@@ -296,7 +296,7 @@ def test_render_modes():
         bridge.LudusEnv("car", render_mode="depth")
 
 
-def test_the_pool_knows_when_games_are_over():
+def test_the_status_of_the_pool_after_the_end_of_a_game():
     env = gymnasium.make_vec("ludus/CartPole-v0", num_envs=2).unwrapped
     env.reset(seed=0)
     env.pool.states["x"][0] = 5.0

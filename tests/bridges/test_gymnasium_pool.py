@@ -45,8 +45,8 @@ class Counter(gymnasium.Env):
 
     def step(self, action):
         assert action in (0, 1, 2)
-        assert self.count < self.length, "nobody may step past the end"
-        assert not self.masks or self._legal()[action], "nobody may play what is forbidden"
+        assert self.count < self.length, "no step may follow the end"
+        assert not self.masks or self._legal()[action], "the action must be legal"
         self.count += 1
         over = self.count == self.length
         observation, info = self._look()
@@ -68,8 +68,8 @@ class Counter(gymnasium.Env):
 class CustomCounters(VectorEnv):
     """A custom vector environment, in mode SAME_STEP or DISABLED."""
 
-    def __init__(self, lengths, mode, heeds_mask=True):
-        self.lengths, self.heeds_mask = np.array(lengths), heeds_mask
+    def __init__(self, lengths, mode, obeys_mask=True):
+        self.lengths, self.obeys_mask = np.array(lengths), obeys_mask
         self.metadata = {"autoreset_mode": mode}
         self.num_envs = len(lengths)
         self.single_action_space, self.single_observation_space = spaces.Discrete(3), spaces.Box(0, 100, (1,), np.int32)
@@ -79,7 +79,7 @@ class CustomCounters(VectorEnv):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        rows = options["reset_mask"] if options and self.heeds_mask else np.ones(self.num_envs, bool)
+        rows = options["reset_mask"] if options and self.obeys_mask else np.ones(self.num_envs, bool)
         self.counts[rows] = 0
         return self.counts[:, None].copy(), {}
 
@@ -119,7 +119,7 @@ LENGTHS = (4, 1, 7)
 
 @pytest.mark.parametrize("masks", ["", "info", "observation"])
 @pytest.mark.parametrize("truncates", [False, True])
-def test_single_environments_count_the_same(masks, truncates):
+def test_single_environments(masks, truncates):
     lengths = iter(LENGTHS)
     pool = from_env(lambda: Counter(next(lengths), truncates, masks), 3)
     check_counting(pool, LENGTHS, truncates)
@@ -129,27 +129,27 @@ def test_single_environments_count_the_same(masks, truncates):
 @pytest.mark.parametrize("masks", ["", "info", "observation"])
 @pytest.mark.parametrize("truncates", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-def test_every_autoreset_mode_counts_the_same(mode, truncates, masks):
+def test_every_autoreset_mode(mode, truncates, masks):
     makes = [functools.partial(Counter, length, truncates, masks) for length in LENGTHS]
     check_counting(from_vector_env(SyncVectorEnv(makes, autoreset_mode=mode)), LENGTHS, truncates)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_environments_in_processes_count_the_same(mode):
+def test_environments_in_processes(mode):
     makes = [functools.partial(Counter, length, False, "info") for length in LENGTHS[:2]]
-    # Not by fork: other tests of the same process may have started threads, and a fork of those may hang.
+    # Spawned, since a fork may hang if other tests in this process have started threads.
     pool = from_vector_env(AsyncVectorEnv(makes, context="spawn", autoreset_mode=mode))
     check_counting(pool, LENGTHS[:2], turns=16)
     pool.close()
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_rows_that_end_together_count_the_same(mode):
+def test_rows_that_end_in_the_same_step(mode):
     pool = from_vector_env(SyncVectorEnv([functools.partial(Counter, 3)] * 2, autoreset_mode=mode))
     check_counting(pool, (3, 3))
 
 
-def test_custom_same_step_games_begin_one_move_in():
+def test_custom_same_step_games_start_after_one_action():
     check_counting(from_vector_env(CustomCounters((4, 5, 7), AutoresetMode.SAME_STEP)), (4, 5, 7), opening=1)
 
 
@@ -157,15 +157,15 @@ def test_custom_disabled_games_are_reset_by_mask():
     check_counting(from_vector_env(CustomCounters((4, 2, 7), AutoresetMode.DISABLED)), (4, 2, 7))
 
 
-def test_custom_games_that_do_not_heed_the_mask_are_refused():
-    pool = from_vector_env(CustomCounters((2, 5), AutoresetMode.DISABLED, heeds_mask=False))
+def test_custom_games_that_ignore_reset_mask_raise():
+    pool = from_vector_env(CustomCounters((2, 5), AutoresetMode.DISABLED, obeys_mask=False))
     pool.advance([0, 0])
     pool.advance([0, 0])
     with pytest.raises(LudusError, match="did not mark"):
         pool.advance([0, 0])
 
 
-def test_custom_games_that_hide_the_last_observation_are_refused():
+def test_custom_games_without_final_obs_raise():
     env = CustomCounters((1, 5), AutoresetMode.SAME_STEP)
     pool = from_vector_env(env)
     inner, env.step = env.step, lambda actions: (*inner(actions)[:4], {})
@@ -173,7 +173,7 @@ def test_custom_games_that_hide_the_last_observation_are_refused():
         pool.advance([0, 0])
 
 
-def test_a_vector_environment_must_say_how_it_resets():
+def test_a_vector_environment_must_declare_its_autoreset_mode():
     env = CustomCounters((1, 5), AutoresetMode.SAME_STEP)
     env.metadata = {}
     with pytest.raises(LudusError, match="autoreset_mode"):
@@ -199,7 +199,7 @@ def test_some_rows_can_be_reset(mode):
         pool.reset(rows=[True])
 
 
-def test_custom_vector_environments_reset_all_rows_or_none():
+def test_custom_vector_environments_reset_all_rows_only():
     pool = from_vector_env(CustomCounters((4, 4), AutoresetMode.SAME_STEP))
     with pytest.raises(LudusError, match="some rows only"):
         pool.reset(rows=[True, False])
@@ -208,7 +208,7 @@ def test_custom_vector_environments_reset_all_rows_or_none():
 
 
 @pytest.mark.parametrize(("name", "turns"), [("CartPole-v1", 150), ("MountainCar-v0", 210), ("Pendulum-v1", 210)])
-def test_rows_are_the_environment_itself(name, turns):
+def test_rows_equal_the_bare_environment(name, turns):
     """Each row equals the bare environment with the same seed and actions."""
     pool = from_env(lambda: gymnasium.make(name), 3, seed=[11, 12, 13])
     envs = [gymnasium.make(name) for _ in range(3)]
@@ -248,13 +248,13 @@ def test_cartpole_uses_its_own_vector_form():
         pool.reset([1, 2, 3, 4])
 
 
-def test_one_seed_a_row_is_honoured_by_name_too():
+def test_one_seed_per_row_by_name():
     both = open_pool("gymnasium:CartPole-v1", 2, seed=[8, 9]).step.observation["observation"]
     for row, seed in enumerate((8, 9)):
         assert both[row].tolist() == gymnasium.make("CartPole-v1").reset(seed=seed)[0].tolist()
 
 
-def test_no_time_limit_is_no_time_limit():
+def test_max_episode_steps_of_minus_1_removes_the_time_limit():
     pool = open_pool("gymnasium:CartPole-v1(max_episode_steps=-1)", 2)
     assert pool.spec.horizon == 0
     assert (pool.advance([0, 1]).discount == 1).all()
@@ -274,7 +274,7 @@ def test_the_same_seed_and_actions_give_the_same_stream(name):
     assert first.tolist() != other.tolist()
 
 
-def test_rows_of_one_seed_are_unrelated():
+def test_rows_with_one_seed_differ():
     observations = open_pool("gymnasium:Pendulum-v1", 30, seed=0).step.observation["observation"]
     assert len({row.tobytes() for row in observations}) == 30
     assert len(set(row_seeds(0, 100))) == 100
@@ -285,7 +285,7 @@ def test_rows_of_one_seed_are_unrelated():
             row_seeds(wrong, 3)
 
 
-def test_a_reset_without_a_seed_goes_on():
+def test_a_reset_without_a_seed_continues_the_random_stream():
     pool = open_pool("gymnasium:Pendulum-v1", 2, seed=0)
     env = gymnasium.make("Pendulum-v1")
     env.reset(seed=row_seeds(0, 2)[1])
@@ -301,7 +301,7 @@ def test_blackjack_has_a_field_for_each_part():
         assert (step.observation["observation_0"] >= 2).all()
 
 
-def test_masks_of_taxi_are_those_of_the_state():
+def test_masks_of_taxi():
     pool = open_pool("gymnasium:Taxi-v4(compiled=false)", 3)
     taxi = gymnasium.make("Taxi-v4").unwrapped
     for turn in range(60):
@@ -310,7 +310,7 @@ def test_masks_of_taxi_are_those_of_the_state():
             assert step.mask[row].tolist() == taxi.action_mask(state).astype(bool).tolist()
 
 
-WRONG = [
+INVALID = [
     ([0], "shape"),
     ([[0, 0]], "shape"),
     ([[0], [0, 1]], "equal length"),
@@ -325,12 +325,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize("vector", [False, True])
-@pytest.mark.parametrize(("actions", "told"), WRONG)
-def test_a_wrong_action_moves_nothing(actions, told, vector):
+@pytest.mark.parametrize(("actions", "message"), INVALID)
+def test_an_invalid_action_moves_nothing(actions, message, vector):
     make = functools.partial(Counter, 4, False, "info")
     pool = from_vector_env(SyncVectorEnv([make] * 2)) if vector else from_env(make, 2)
     before = pool.step
-    with pytest.raises(LudusError, match=told):
+    with pytest.raises(LudusError, match=message):
         pool.advance(actions)
     for old, new in zip(before[1:], pool.step[1:], strict=True):
         assert old.tolist() == new.tolist()
@@ -338,7 +338,7 @@ def test_a_wrong_action_moves_nothing(actions, told, vector):
 
 
 @pytest.mark.parametrize("actions", [[[np.nan], [0]], [[0], [2.1]], [[np.inf], [0]], [0, 0], [["x"], ["y"]]])
-def test_a_wrong_float_moves_nothing(actions):
+def test_an_invalid_float_action_moves_nothing(actions):
     pool = open_pool("gymnasium:Pendulum-v1", 2)
     before = pool.step.observation["observation"]
     with pytest.raises(LudusError, match=r"within -2 to 2|shape|float64 actions"):
@@ -346,13 +346,13 @@ def test_a_wrong_float_moves_nothing(actions):
     assert pool.step.observation["observation"].tolist() == before.tolist()
 
 
-def test_rows_that_ended_ignore_whatever_they_are_told():
+def test_ended_rows_ignore_their_action():
     pool = from_env(functools.partial(Counter, 1), 2)
     pool.advance([0, 0])
     assert pool.advance([99, -5]).first.all()
 
 
-def test_what_is_handed_over_is_never_written_again():
+def test_returned_steps_are_never_written_again():
     pool = from_env(functools.partial(Counter, 3, False, "info"), 2)
     kept = [pool.step, *(pool.advance([turn % 2, turn % 2]) for turn in range(3))]
     assert [step.observation["observation"][0, 0] for step in kept] == [0, 1, 2, 3]
@@ -365,22 +365,22 @@ def test_what_is_handed_over_is_never_written_again():
 
 def test_a_foreign_state_cannot_be_copied():
     pool = from_env(Counter, 1)
-    for wish in (lambda: pool.fork([0], 1), pool.save, lambda: pool.restore(None)):
+    for call in (lambda: pool.fork([0], 1), pool.save, lambda: pool.restore(None)):
         with pytest.raises(LudusError, match="state of a foreign game cannot be copied"):
-            wish()
+            call()
     assert pool.name == "gymnasium:Counter"
     assert pool.describe() == "observation: [0]"
 
 
 def test_closing_the_pool_closes_the_environments():
     envs = [Counter(), Counter()]
-    waiting = iter(envs)
-    from_env(lambda: next(waiting), 2).close()
+    unused = iter(envs)
+    from_env(lambda: next(unused), 2).close()
     assert all(env.closed for env in envs)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("FrozenLak-v1", "did you mean FrozenLake-v1"),
         ("frozenlake-v1", "did you mean FrozenLake-v1"),
@@ -394,8 +394,8 @@ def test_closing_the_pool_closes_the_environments():
         ("no_such_module:Env-v0", "cannot make"),
     ],
 )
-def test_wrong_names_are_sentences(name, told):
-    with pytest.raises(LudusError, match=told):
+def test_invalid_names_raise(name, message):
+    with pytest.raises(LudusError, match=message):
         open_pool(f"gymnasium:{name}", 1)
 
 
@@ -406,7 +406,7 @@ def test_a_pool_needs_rows():
         from_env(Counter, 0)
 
 
-def test_names_are_given_back():
+def test_names_with_arguments_open_the_same_pool():
     pool = open_pool("gymnasium:CartPole-v1( sutton_barto_reward = true,max_episode_steps=20 )", 1)
     assert isinstance(pool, ForeignPool)
     assert pool.name == "gymnasium:CartPole-v1(sutton_barto_reward=true, max_episode_steps=20)"
@@ -426,7 +426,7 @@ def test_values_are_read_without_evaluating(text, value):
     assert type(read_value(text)) is type(value)
 
 
-def test_a_missing_package_is_named(monkeypatch):
+def test_the_error_for_a_missing_package_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "ludus.bridges.gymnasium_pool")
     with pytest.raises(LudusError, match=r"pip install 'ludus\[gymnasium\]'"):
@@ -435,7 +435,7 @@ def test_a_missing_package_is_named(monkeypatch):
     assert importlib.import_module("ludus.bridges.gymnasium_pool")
 
 
-def test_a_foreign_game_draws_itself_where_it_can():
+def test_pictures_of_foreign_games():
     pool = open_pool("gymnasium:FrozenLake-v1(render_mode=rgb_array)", 1)
     pixels = pool.scene()
     assert pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.std() > 10

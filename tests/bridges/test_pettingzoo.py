@@ -16,16 +16,16 @@ from ludus import games
 from ludus.bridges import pettingzoo as bridge
 from ludus.types import LudusError
 
-with warnings.catch_warnings():  # PettingZoo's tests import its own games in a way it calls outdated
+with warnings.catch_warnings():  # PettingZoo's tests import its own games by a deprecated interface
     warnings.filterwarnings("ignore", "The old environment creation API", DeprecationWarning)
     from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
-SEATED = [name for name in games.names() if games.load(name).spec.seats > 1]
+MULTIPLAYER = [name for name in games.names() if games.load(name).spec.seats > 1]
 SOLO = [name for name in games.names() if games.load(name).spec.seats == 1]
 FIRST, SECOND = "player_0", "player_1"
 
 pytestmark = [
-    # PettingZoo says these of every game with a mask that is not on its own list, and of an empty board.
+    # PettingZoo gives these warnings for games with masks that are not on its own list, and for an empty board.
     pytest.mark.filterwarnings("ignore:Observation is not a NumPy array"),
     pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be gymnasium.spaces.box"),
     pytest.mark.filterwarnings("ignore:Observation numpy array is all zeros"),
@@ -38,24 +38,24 @@ def play(env, *actions):
         env.step(action)
 
 
-@pytest.mark.parametrize("name", SEATED + SOLO)
+@pytest.mark.parametrize("name", MULTIPLAYER + SOLO)
 def test_api(name):
     api_test(bridge.env(name))
 
 
-@pytest.mark.parametrize("name", SEATED + SOLO)
+@pytest.mark.parametrize("name", MULTIPLAYER + SOLO)
 def test_parallel_api(name):
     parallel_api_test(bridge.parallel_env(name))
 
 
-@pytest.mark.parametrize("name", SEATED + SOLO)
+@pytest.mark.parametrize("name", MULTIPLAYER + SOLO)
 def test_seed(name):
     seed_test(lambda: bridge.env(name))
 
 
-@pytest.mark.parametrize("name", SEATED + SOLO)
+@pytest.mark.parametrize("name", MULTIPLAYER + SOLO)
 def test_parallel_seed(name):
-    """It samples from the whole action space, so most of its actions are illegal in most games."""
+    """PettingZoo samples from the whole action space here, so most actions are illegal in most games."""
     parallel_seed_test(lambda: bridge.parallel_env(name))
 
 
@@ -63,7 +63,7 @@ def choose(env, observations, seed):
     """A random action for every agent."""
     for number, agent in enumerate(env.agents):
         env.action_space(agent).seed(1000 * seed + number)
-    masks = {agent: observations[agent]["action_mask"] if env.table.masked else None for agent in env.agents}
+    masks = {agent: observations[agent]["action_mask"] if env.game.masked else None for agent in env.agents}
     return {agent: env.action_space(agent).sample(mask) for agent, mask in masks.items()}
 
 
@@ -94,7 +94,7 @@ def test_a_game_of_tic_tac_toe():
     assert env.agents == []
 
 
-def test_a_drawn_game_pays_nobody():
+def test_a_draw_gives_no_rewards():
     env = bridge.env("tictactoe")
     env.reset()
     play(env, 4, 0, 2, 6, 3, 5, 1, 7, 8)
@@ -103,7 +103,7 @@ def test_a_drawn_game_pays_nobody():
 
 
 @pytest.mark.parametrize(
-    ("action", "sentence"),
+    ("action", "message"),
     [
         (4, "tictactoe: action 4 of row 0 is not legal for seat 1; legal actions: a1, b1, c1, a2, c2"),
         (9, "action 9 of row 0 is not legal"),
@@ -111,24 +111,24 @@ def test_a_drawn_game_pays_nobody():
         (2.5, "tictactoe expects int64 actions, not float64"),
     ],
 )
-def test_an_illegal_move_is_refused_and_changes_nothing(action, sentence):
+def test_illegal_raise_rejects_the_move_and_changes_nothing(action, message):
     for error in (LudusError, ValueError):
         env = bridge.env("tictactoe", illegal="raise")
         env.reset()
         env.step(4)
-        before = env.unwrapped.table.pool.states.tobytes()
-        with pytest.raises(error, match=sentence):
+        before = env.unwrapped.game.pool.states.tobytes()
+        with pytest.raises(error, match=message):
             env.step(action)
-        assert env.unwrapped.table.pool.states.tobytes() == before
+        assert env.unwrapped.game.pool.states.tobytes() == before
         assert (env.agent_selection, env.agents) == (SECOND, [FIRST, SECOND])
         env.step(0)
         assert env.agent_selection == FIRST
 
 
-def test_goofspiel_asks_in_turn_and_moves_once():
+def test_aec_goofspiel_steps_after_all_agents_have_acted():
     env = bridge.env("goofspiel", illegal="raise")
     env.reset(seed=3)
-    pool = env.unwrapped.table.pool
+    pool = env.unwrapped.game.pool
     prize = int(env.last()[0]["observation"]["prize"])
     env.step(12)
     assert pool.states["round"][0] == 0
@@ -145,7 +145,7 @@ def test_goofspiel_asks_in_turn_and_moves_once():
         env.step(0)
 
 
-def test_goofspiel_is_one_game_in_every_form():
+def test_parallel_goofspiel_equals_the_converted_aec_version():
     """The parallel version, and PettingZoo's conversion of the AEC version."""
     native, converted = bridge.parallel_env("goofspiel"), aec_to_parallel(bridge.env("goofspiel"))
     seen, _ = native.reset(seed=1)
@@ -160,7 +160,7 @@ def test_goofspiel_is_one_game_in_every_form():
     assert sum(rewards.values()) == 0.0
 
 
-def test_parallel_turns_heed_who_is_to_act():
+def test_parallel_alternating_games_use_only_the_acting_agent():
     env = bridge.parallel_env("tictactoe", illegal="raise")
     seen, infos = env.reset()
     assert infos == {FIRST: {"acting": True}, SECOND: {"acting": False}}
@@ -199,7 +199,7 @@ def test_an_illegal_action_is_replaced_by_a_random_legal_one():
         env.step(9)
 
 
-def test_an_illegal_action_of_all_at_once_is_replaced():
+def test_an_illegal_action_in_a_simultaneous_game_is_replaced():
     env = bridge.parallel_env("goofspiel")
     env.reset(seed=0)
     env.step({FIRST: 12, SECOND: 3})
@@ -222,7 +222,7 @@ def test_an_illegal_action_may_end_the_game():
         assert env.agents == []
 
 
-def test_illegal_actions_of_all_at_once_may_end_the_game():
+def test_illegal_actions_in_a_simultaneous_game_may_end_it():
     turns, at_once = bridge.env("goofspiel", illegal="end"), bridge.parallel_env("goofspiel", illegal="end")
     turns.reset(seed=0)
     play(turns, 12, 3, 12)
@@ -238,12 +238,12 @@ def test_illegal_actions_of_all_at_once_may_end_the_game():
         assert at_once.agents == []
 
 
-def test_a_mode_for_illegal_actions_must_be_known():
+def test_an_unknown_mode_for_illegal_actions_raises():
     with pytest.raises(LudusError, match='illegal="ignore" is unknown; it is random, end, raise'):
         bridge.env("tictactoe", illegal="ignore")
 
 
-def test_without_pettingzoo_a_sentence_says_what_to_install(monkeypatch):
+def test_the_error_without_pettingzoo_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     with pytest.raises(LudusError, match=r"needs PettingZoo: pip install ludus\[pettingzoo\]"):
         runpy.run_path(bridge.__file__)
@@ -255,7 +255,7 @@ def test_names_modes_and_parameters():
     assert bridge.env("goofspiel").metadata["is_parallelizable"]
     assert bridge.parallel_env("tictactoe").metadata["is_parallelizable"]
     assert str(bridge.raw_env("connect4")) == "connect4_v0"
-    assert bridge.env("car", track=3).unwrapped.table.pool.name == "car(track=3)"
+    assert bridge.env("car", track=3).unwrapped.game.pool.name == "car(track=3)"
     with pytest.raises(LudusError, match='tictactoe has no parameter "size"; it has: none'):
         bridge.env("tictactoe", size=4)
     with pytest.raises(LudusError, match='tictactoe has no render mode "human"; it has: rgb_array, ansi'):
@@ -273,7 +273,7 @@ def test_pictures():
     env.close()
 
 
-def test_a_cut_off_game_is_truncated():
+def test_a_game_at_its_horizon_is_truncated():
     env = bridge.env("car", horizon=2)
     env.reset(seed=0)
     play(env, np.zeros(2, np.float32), np.zeros(2, np.float32))

@@ -24,7 +24,7 @@ from ludus.dsl import CUT, OVER, PLAYING, bounds
 from ludus.types import Discrete, LudusError
 
 
-def test_tictactoe_is_played_by_turns():
+def test_tictactoe_is_alternating():
     pool = open_pool("pettingzoo:classic/tictactoe-v3", 2)
     assert pool.spec.seats == 2
     assert pool.spec.turns == "alternating"
@@ -51,7 +51,7 @@ def test_tictactoe_is_played_by_turns():
     assert pool.name == "pettingzoo:classic/tictactoe-v3"
 
 
-def test_what_is_taken_is_not_legal():
+def test_an_occupied_field_is_not_legal():
     pool = open_pool("pettingzoo:classic/tictactoe-v3", 2)
     pool.advance([4, 0])
     before = pool.step.observation["observation"]
@@ -61,7 +61,7 @@ def test_what_is_taken_is_not_legal():
     assert pool.advance([0, 4]).observation["observation"].sum() == 4
 
 
-def test_connect_four_is_the_game_itself():
+def test_connect_four_equals_the_environment():
     """Observation, mask, seat and rewards equal those of the environment, stepped as in PettingZoo's documentation."""
     pool, env = open_pool("pettingzoo:classic/connect_four-v3", 1, seed=1), connect_four.env()
     step, ends = pool.step, 0
@@ -86,7 +86,7 @@ def test_connect_four_is_the_game_itself():
     assert ends >= 5
 
 
-def test_rock_paper_scissors_is_played_at_once():
+def test_rock_paper_scissors_is_simultaneous():
     pool = open_pool("pettingzoo:classic/rps-v2(max_cycles=3)", 2)
     assert pool.name == "pettingzoo:classic/rps-v2(max_cycles=3)"
     assert pool.spec.turns == "simultaneous"
@@ -99,7 +99,7 @@ def test_rock_paper_scissors_is_played_at_once():
     assert step.observation["observation"].tolist() == [1, 0, 2, 2]
     pool.advance([0, 0, 0, 0])
     step = pool.advance([0, 2, 2, 0])
-    assert pool.status.tolist() == [CUT, CUT], "max_cycles cuts the game off, nobody has truly ended"
+    assert pool.status.tolist() == [CUT, CUT], "max_cycles truncates the game, and no agent has terminated"
     assert step.discount.tolist() == [1, 1, 1, 1]
     assert step.reward[[0, 2]].tolist() == [[1, -1], [-1, 1]]
     step = pool.advance([9, -1, 0, 0])
@@ -108,7 +108,7 @@ def test_rock_paper_scissors_is_played_at_once():
     assert step.observation["observation"].tolist() == [3, 3, 3, 3]
 
 
-def test_rock_paper_scissors_by_turns_adds_rewards_up():
+def test_rock_paper_scissors_as_aec_adds_up_rewards():
     pool = from_aec(lambda: rps.env(max_cycles=2), 1)
     assert pool.name == "pettingzoo:rps_v2"
     rewards, statuses = [], []
@@ -121,7 +121,7 @@ def test_rock_paper_scissors_by_turns_adds_rewards_up():
 
 
 class Survivors(pettingzoo.ParallelEnv):
-    """Each player leaves after its own number of rounds; a reward of its seat plus one a round while it stays."""
+    """Each player leaves after its own number of rounds and gets a reward of its seat plus one in every round."""
 
     metadata = {"name": "survivors", "render_modes": []}  # noqa: RUF012
     render_mode = None
@@ -144,29 +144,29 @@ class Survivors(pettingzoo.ParallelEnv):
         return self._look(self.agents), {agent: {} for agent in self.agents}
 
     def step(self, actions):
-        assert list(actions) == self.agents, "only those who are left are asked"
+        assert list(actions) == self.agents, "only the remaining agents act"
         self.given.append(actions)
         self.round += 1
-        told = self.agents
-        ended = {agent: self.round >= self.rounds[agent] for agent in told}
-        rewards = {agent: 1.0 + self.possible_agents.index(agent) for agent in told}
-        self.agents = [agent for agent in told if not ended[agent]]
-        terminations = {agent: ended[agent] and agent not in self.cut for agent in told}
-        truncations = {agent: ended[agent] and agent in self.cut for agent in told}
-        masks = {agent: {"action_mask": np.array([1, self.round % 2], np.int8)} for agent in told}
-        return self._look(told), rewards, terminations, truncations, masks
+        acting = self.agents
+        ended = {agent: self.round >= self.rounds[agent] for agent in acting}
+        rewards = {agent: 1.0 + self.possible_agents.index(agent) for agent in acting}
+        self.agents = [agent for agent in acting if not ended[agent]]
+        terminations = {agent: ended[agent] and agent not in self.cut for agent in acting}
+        truncations = {agent: ended[agent] and agent in self.cut for agent in acting}
+        masks = {agent: {"action_mask": np.array([1, self.round % 2], np.int8)} for agent in acting}
+        return self._look(acting), rewards, terminations, truncations, masks
 
     def _look(self, agents):
         return {agent: np.array([self.round + 1, self.generator.integers(90)], np.float32) for agent in agents}
 
 
-def test_who_left_is_shown_zeros_and_not_asked():
+def test_agents_that_left_see_zeros_and_do_not_act():
     env = Survivors()
     pool = from_parallel(lambda: env, 1, seed=3)
     assert pool.spec.seats == 3
     step = pool.advance([0, 1, 0])
     assert step.reward.tolist() == [[1, 2, 3]] * 3
-    assert step.observation["observation"][:, 0].tolist() == [2, 2, 2], "the last thing seen is shown once"
+    assert step.observation["observation"][:, 0].tolist() == [2, 2, 2], "the last observation is shown once"
     assert step.mask.all()
     step = pool.advance([77, 1, 1])
     assert env.given[-1] == {"player_1": 1, "player_2": 1}
@@ -187,7 +187,7 @@ def test_who_left_is_shown_zeros_and_not_asked():
 
 @pytest.mark.parametrize("make", [from_parallel, from_aec])
 @pytest.mark.parametrize("cut", [(), ("player_0",), ("player_0", "player_1")])
-def test_a_game_is_cut_only_if_everybody_was(cut, make):
+def test_a_game_is_truncated_only_if_all_agents_were(cut, make):
     def build():
         return Survivors((1, 2), cut) if make is from_parallel else Dropouts((1, 2), cut)
 
@@ -199,7 +199,7 @@ def test_a_game_is_cut_only_if_everybody_was(cut, make):
 
 
 class Dropouts(pettingzoo.AECEnv):
-    """Players act in turn and drop out after their own number of moves, taking a point from everybody who stays."""
+    """Players act in turn and drop out after their own number of moves, taking a point from each remaining player."""
 
     metadata = {"name": "dropouts", "render_modes": []}  # noqa: RUF012
     render_mode = None
@@ -244,7 +244,7 @@ class Dropouts(pettingzoo.AECEnv):
         self.agent_selection = self.order.next()
 
 
-def test_dead_agents_take_their_empty_steps_inside():
+def test_steps_of_dead_agents_are_made_inside_the_pool():
     pool = from_aec(Dropouts, 1)
     step, seats, rewards = pool.step, [], []
     while pool.status[0] == PLAYING:
@@ -253,13 +253,13 @@ def test_dead_agents_take_their_empty_steps_inside():
         rewards.append(step.reward[0].tolist())
     assert step.observation["observation"].tolist() == [6]
     assert sorted(seats) == [0, 0, 1, 2, 2, 2]
-    assert rewards.count([-1, 1, -1]) == 1, "one who drops out is rewarded by all others"
+    assert rewards.count([-1, 1, -1]) == 1, "an agent that drops out takes a point from each of the others"
     assert rewards[-1] == [0, 0, 1]
     assert pool.status[0] == OVER
     assert pool.advance([0]).observation["observation"].tolist() == [0]
 
 
-def test_a_converted_environment_pays_the_same_by_turns():
+def test_a_converted_environment_gives_the_same_rewards():
     """PettingZoo's own conversion from parallel to AEC, which removes ended agents with dead steps."""
     totals = []
     for pool in (from_parallel(Survivors, 1), from_aec(lambda: parallel_to_aec(Survivors()), 1)):
@@ -272,7 +272,7 @@ def test_a_converted_environment_pays_the_same_by_turns():
     assert totals == [[1, 6, 6], [1, 6, 6]]
 
 
-def test_seeds_make_the_game():
+def test_seeds_determine_the_games():
     def stream(seed):
         pool = from_parallel(Survivors, 2, seed)
         return [pool.advance(pool.random_actions(turn)).observation["observation"].tolist() for turn in range(9)]
@@ -292,13 +292,13 @@ def test_some_rows_can_be_reset():
     assert step.first.tolist() == [False] * 3 + [True] * 3
 
 
-def test_all_agents_must_share_their_spaces():
+def test_agents_with_different_spaces_raise():
     with pytest.raises(LudusError, match="the action spaces of player_0 and player_1 differ"):
         from_parallel(lambda: Survivors(different=True), 1)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("classic/tictacto-v3", "did you mean classic/tictactoe-v3"),
         ("classic/tictactoe-v2", "did you mean classic/tictactoe-v3"),
@@ -308,14 +308,14 @@ def test_all_agents_must_share_their_spaces():
         ("not a name", "is not a name"),
     ],
 )
-def test_wrong_names_are_sentences(name, told):
-    with pytest.raises(LudusError, match=told):
+def test_invalid_names_raise(name, message):
+    with pytest.raises(LudusError, match=message):
         open_pool(f"pettingzoo:{name}", 1)
 
 
 @pytest.mark.filterwarnings("ignore:The old environment creation API:DeprecationWarning")
 @pytest.mark.parametrize(("name", "turns"), [("tictactoe-v3", "alternating"), ("rps-v2", "simultaneous")])
-def test_older_versions_without_a_registry_are_served(name, turns, monkeypatch):
+def test_versions_without_a_registry_are_supported(name, turns, monkeypatch):
     for kind in ("aec_registry", "parallel_registry"):
         monkeypatch.delattr(pettingzoo, kind, raising=False)
     pool = open_pool(f"pettingzoo:classic/{name}", 1)
@@ -324,7 +324,7 @@ def test_older_versions_without_a_registry_are_served(name, turns, monkeypatch):
         open_pool(f"pettingzoo:classic/{name}0", 1)
 
 
-def test_a_missing_package_is_named(monkeypatch):
+def test_the_error_for_a_missing_package_has_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     monkeypatch.delitem(sys.modules, "ludus.bridges.pettingzoo_pool")
     with pytest.raises(LudusError, match=r"pip install 'ludus\[pettingzoo\]'"):

@@ -115,8 +115,8 @@ def late(tmp_path, monkeypatch):
 def play(env, *actions):
     """The result of the last `step`."""
     for action in actions:
-        told = env.step(action)
-    return told
+        result = env.step(action)
+    return result
 
 
 def test_the_opponent_answers_in_the_same_step():
@@ -129,7 +129,7 @@ def test_the_opponent_answers_in_the_same_step():
     assert (reward, terminated, truncated) == (0.0, False, False)
 
 
-def test_from_the_second_seat_the_opponent_begins():
+def test_in_the_second_seat_the_opponent_moves_first():
     env = gymnasium.make(TICTACTOE, seat=1)
     board, info = env.reset(seed=0)
     assert sorted(board.tolist()) == [0] * 8 + [2]
@@ -165,7 +165,7 @@ def test_the_end_is_seen_from_the_players_own_seat(seat):
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_nobody_beats_the_perfect_opponent(seat):
+def test_the_perfect_opponent_never_loses(seat):
     envs = gymnasium.make_vec(TICTACTOE, num_envs=64, opponent="perfect", seat=seat)
     _, info = envs.reset(seed=1)
     total = np.zeros(3)
@@ -209,7 +209,7 @@ def test_a_player_may_move_twice_in_a_row(late):
     assert (observation, reward) == ({"moves": 0, "seat": 0}, 0.0)
 
 
-def test_the_opponents_memory_begins_anew_with_every_game(late):
+def test_the_opponents_memory_is_reset_for_every_game(late):
     """The opponent counts its actions in each game: 0, 1, then 2, which ends the game."""
     env = late(seat=1)
     for _ in range(2):
@@ -228,9 +228,9 @@ def test_the_opponents_memory_begins_anew_with_every_game(late):
     assert ends == [[False] * 3, [False] * 3, [True] * 3]
 
 
-def test_a_game_that_ends_before_the_first_turn_is_told_by_the_first_step(late, monkeypatch):
+def test_a_game_that_ends_before_the_first_turn_is_reported_by_the_first_step(late, monkeypatch):
     """The opponent's very first action is 2, which ends the game and pays 3."""
-    monkeypatch.setattr(Counting, "act", lambda self, params, memory, step, key: (two(step), memory))
+    monkeypatch.setattr(Counting, "act", lambda self, params, memory, step, key: (decide_two(step), memory))
     env = late(seat=1)
     for _ in range(2):
         observation, info = env.reset(seed=0)
@@ -241,16 +241,16 @@ def test_a_game_that_ends_before_the_first_turn_is_told_by_the_first_step(late, 
             env.step(0)
     envs = late(2, seat=1)
     envs.reset(seed=0)
-    told = [envs.step([0, 0])[1:3] for _ in range(4)]
-    assert [rewards.tolist() for rewards, _ in told] == [[3.0, 3.0], [0.0, 0.0]] * 2
-    assert [ended.tolist() for _, ended in told] == [[True, True], [False, False]] * 2
+    result = [envs.step([0, 0])[1:3] for _ in range(4)]
+    assert [rewards.tolist() for rewards, _ in result] == [[3.0, 3.0], [0.0, 0.0]] * 2
+    assert [ended.tolist() for _, ended in result] == [[True, True], [False, False]] * 2
 
 
-def two(step):
+def decide_two(step):
     return Decision(np.full(len(step.seat), 2), np.zeros(len(step.seat)), np.zeros(step.reward.shape))
 
 
-def test_goofspiel_is_played_at_once():
+def test_goofspiel_is_simultaneous():
     env = gymnasium.make("ludus/Goofspiel-v0", seat=1)
     seen, info = env.reset(seed=0)
     total = 0.0
@@ -262,7 +262,7 @@ def test_goofspiel_is_played_at_once():
     assert total == np.sign(seen["points"][0] - seen["points"][1])
 
 
-def test_opponents_in_several_seats_draw_for_themselves(tmp_path, monkeypatch):
+def test_opponents_in_several_seats_have_separate_random_streams(tmp_path, monkeypatch):
     (tmp_path / "three.py").write_text(THREE)
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
     env = LudusEnv("three", seat=1)
@@ -316,21 +316,21 @@ def test_an_illegal_action_is_replaced_by_a_random_legal_one():
     assert len(set(played)) > 4
 
 
-def test_the_same_seed_and_actions_give_the_same_game_from_reset_to_reset():
+def test_the_same_seed_and_actions_give_the_same_games():
     env, games = gymnasium.make("ludus/Connect4-v0", seat="random"), []
     for _ in range(2):
-        told = [env.reset(seed=9)]
+        result = [env.reset(seed=9)]
         for _ in range(60):
-            told.append(env.step(3))
-            if told[-1][2]:
-                told.append(env.reset())
-        games.append(told)
+            result.append(env.step(3))
+            if result[-1][2]:
+                result.append(env.reset())
+        games.append(result)
     assert data_equivalence(*games, exact=True)
 
 
 def test_an_illegal_action_may_end_the_game():
     env = gymnasium.make(TICTACTOE, illegal="end")
-    for action in (4, 9, -1):  # taken, and outside of the board
+    for action in (4, 9, -1):  # occupied, and outside of the board
         env.reset(seed=0)
         before, *_ = env.step(4)
         board, reward, terminated, truncated, info = env.step(action)
@@ -345,7 +345,7 @@ def test_an_illegal_action_may_end_the_game():
 
 
 @pytest.mark.parametrize("name", ["ludus/Recall-v0", "ludus/Connect4-v0", "ludus/Goofspiel-v0"])
-def test_rows_whose_game_an_illegal_action_ended_open_anew(name):
+def test_rows_ended_by_an_illegal_action_start_a_new_game(name):
     ours = gymnasium.make_vec(name, num_envs=4, illegal="end")
     loop = gymnasium.make_vec(name, num_envs=4, illegal="end", vectorization_mode="sync")
     ours.action_space.seed(0)
@@ -353,9 +353,9 @@ def test_rows_whose_game_an_illegal_action_ended_open_anew(name):
     ends = 0
     for _ in range(100):
         actions = ours.action_space.sample()
-        told = ours.step(actions)
-        assert data_equivalence(told, loop.step(actions), exact=True)
-        ends += told[4].get("invalid_move", np.zeros(4)).sum()
+        result = ours.step(actions)
+        assert data_equivalence(result, loop.step(actions), exact=True)
+        ends += result[4].get("invalid_move", np.zeros(4)).sum()
     assert ends > 3
 
 
@@ -376,11 +376,11 @@ def test_an_illegal_action_may_raise():
 
 
 @pytest.mark.parametrize("illegal", ["random", "raise"])
-def test_an_action_outside_the_action_space_is_an_error(illegal):
+def test_an_action_outside_the_action_space_raises(illegal):
     env = gymnasium.make(TICTACTOE, illegal=illegal)
     env.reset(seed=0)
-    for action, sentence in ((9, "action 9 of row 0 is not legal"), (1.5, "expects int64 actions, not float64")):
-        with pytest.raises(ActionError, match=sentence):
+    for action, message in ((9, "action 9 of row 0 is not legal"), (1.5, "expects int64 actions, not float64")):
+        with pytest.raises(ActionError, match=message):
             env.step(action)
 
 
@@ -403,7 +403,7 @@ def test_action_masks():
 
 
 @pytest.mark.parametrize(
-    ("game", "options", "sentence"),
+    ("game", "options", "message"),
     [
         ("TicTacToe", {"seat": 2}, 'tictactoe has the seats 0 to 1 and "random"; there is no seat 2'),
         ("TicTacToe", {"seat": "first"}, "there is no seat 'first'"),
@@ -414,14 +414,14 @@ def test_action_masks():
         ("CartPole", {"opponent": "random"}, 'cartpole has one seat, so it has no opponent "random"'),
     ],
 )
-def test_impossible_options(game, options, sentence):
-    with pytest.raises(LudusError, match=sentence):
+def test_invalid_options_raise(game, options, message):
+    with pytest.raises(LudusError, match=message):
         gymnasium.make(f"ludus/{game}-v0", **options)
-    with pytest.raises(LudusError, match=sentence):
+    with pytest.raises(LudusError, match=message):
         gymnasium.make_vec(f"ludus/{game}-v0", num_envs=2, **options)
 
 
-def test_the_picture_is_that_of_the_players_seat():
+def test_the_picture_shows_the_view_of_the_players_seat():
     """Goofspiel shows the player's own cards at the bottom."""
     env = gymnasium.make("ludus/Goofspiel-v0", render_mode="rgb_array", seat=1)
     env.reset(seed=0)

@@ -41,7 +41,7 @@ def policy_for(env):
 
 @pytest.mark.filterwarnings(SHAPES)
 @pytest.mark.parametrize("name", NAMES)
-def test_their_checker_accepts_every_game(name):
+def test_every_game_passes_check_env(name):
     check_env(LudusEnv(name))
 
 
@@ -83,12 +83,12 @@ def test_maskable_ppo_beats_random_at_connect_four():
     envs = make_vec_env("ludus/Connect4-v0", n_envs=16, seed=0, env_kwargs=options)
     settings = {"n_steps": 64, "batch_size": 256, "n_epochs": 8, "gae_lambda": 0.9, "learning_rate": 1e-3}
     model = MaskablePPO("MlpPolicy", envs, seed=0, device="cpu", **settings)
-    assert share_won(model, options) < 0.6
+    assert score_of(model, options) < 0.6
     model.learn(16_384)
-    assert share_won(model, options) > 0.65
+    assert score_of(model, options) > 0.65
 
 
-def share_won(model, options):
+def score_of(model, options):
     """Score in 400 games against the random player, the first four of each row; a draw counts as half a win."""
     envs, results = gymnasium.make_vec("ludus/Connect4-v0", num_envs=100, **options), [[] for _ in range(100)]
     observations, _ = envs.reset(seed=77)

@@ -1,4 +1,4 @@
-"""The studio in a real browser: a server process of its own, headless Chromium, and a page that may not complain."""
+"""The studio in a real browser: a server process, headless Chromium, and pages whose errors fail the test."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from ludus.types import LudusError
 
 @pytest.fixture(scope="module")
 def studio(request, tmp_path_factory):
-    """A studio for the tests of a file, which may name a folder with games of its own as GAMES."""
+    """A studio for the tests of a file, which may set GAMES to a folder with additional games."""
     # Other tests use faster compiler settings and their own games; here agents train as users train them.
     other = ("JAX_DISABLE_MOST_OPTIMIZATIONS", "XLA_FLAGS", "LUDUS_GAMES")
     environment = {name: value for name, value in os.environ.items() if name not in other}
@@ -25,7 +25,7 @@ def studio(request, tmp_path_factory):
 
 
 def end_trainers(server):
-    """They outlive the studio by design, so they are ended here one by one."""
+    """Kill the trainers, which outlive the studio by design."""
     for path in server.out.glob("*/trainer.json"):
         with contextlib.suppress(OSError, ValueError, KeyError):
             os.kill(json.loads(path.read_text())["pid"], signal.SIGKILL)
@@ -33,7 +33,7 @@ def end_trainers(server):
 
 @pytest.fixture(scope="module")
 def browser():
-    """One for a file: while Playwright is open its event loop runs, and other tests have loops of their own."""
+    """One browser per file, because its event loop runs while it is open, and other tests have their own loops."""
     try:
         opened = chromium()
         browser = opened.__enter__()
@@ -45,25 +45,25 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, studio):
-    """Opens pages that fail the test if their console ever tells of an error that the test does not forgive."""
-    contexts, complaints = [], []
+    """Opens pages; an error in their console fails the test unless `open_page.errors_allowed` is set."""
+    contexts, errors = [], []
 
     def open_one(route="", width=1280, height=800, **options):
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(1000 * PATIENCE)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("response", lambda answer: complaints.append(answer.url) if answer.status >= 400 else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("response", lambda answer: errors.append(answer.url) if answer.status >= 400 else None)
         page.goto(f"{studio.url}/{route}")
         return page
 
-    open_one.forgiven = False
+    open_one.errors_allowed = False
     yield open_one
     for context in contexts:
         context.close()
-    assert open_one.forgiven or not complaints, complaints
+    assert open_one.errors_allowed or not errors, errors
 
 
 @pytest.fixture

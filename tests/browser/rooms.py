@@ -1,4 +1,4 @@
-"""What the tests of rooms do again and again: go to a game, read its state, click a move."""
+"""Shared steps of browser tests: open a room, read its state, click a move."""
 
 import re
 
@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 
 def go(page, studio, route):
-    """Open #/play/… or #/watch/… and wait for the room; its name is told."""
+    """Open #/play/… or #/watch/… and wait for the room; return its name."""
     page.goto(f"{studio.url}/#/{route}")
     page.wait_for_url(re.compile(r"#/room/[a-z]+"))
     page.locator(".stage canvas").wait_for()
@@ -22,7 +22,7 @@ def wait(studio, room, wanted, what):
 
 
 def click_move(page, studio, room, action_name):
-    """Click the area of a move once the page shows the position, and wait until the room has taken it."""
+    """Click the area of a move when the page shows the position, and wait until it is played."""
     before = state(studio, room)["move"]
     page.locator(f".stage[data-move='{before}']").wait_for()
     area = page.get_by_role("button", name=re.compile(rf"^{re.escape(action_name)}(,|$)")).first
@@ -32,6 +32,6 @@ def click_move(page, studio, room, action_name):
 
 
 def hint(page, studio, room):
-    """Ask for a hint; the name of the move that is hinted at."""
+    """Request a hint; return the name of the move."""
     page.get_by_role("button", name="Hint").click()
     return wait(studio, room, lambda now: now["hint"] is not None, "there is a hint")["hint"]["name"]

@@ -1,4 +1,4 @@
-"""Continuous control in the page: by keys, thumb and gamepad, of the car and of a user's own game; and 64 cars."""
+"""Continuous control in the page by keys, touch and gamepad, of the car and of a user's own game; and swarms."""
 
 import pathlib
 import re
@@ -8,16 +8,16 @@ import rooms
 from playwright.sync_api import expect
 
 GAMES = pathlib.Path(__file__).parent.parent / "user_games"
-"""the studio of this file has these games too"""
+"""additional games of the studio in this file"""
 GAMEPAD = """
 window.pad = { connected: true, axes: [0, 0, 0, 0], buttons: Array.from({ length: 16 }, () => ({ value: 0 })) };
 navigator.getGamepads = () => [null, window.pad, null, null];
 window.dispatchEvent(new Event("gamepadconnected"));
 """
-"""what a browser shows of one that was plugged in: the only stand-in, as there is no such thing here"""
+"""a simulated gamepad, because there is no real one"""
 
 ROAD = "watch/car(track=3)"
-"""one that the driver by rule is known to lap: on one in two hundred it crashes, and on a drawn one it may"""
+"""a track on which the scripted driver is known to complete laps; it crashes on about one in two hundred"""
 
 
 def heading(studio, room):
@@ -43,7 +43,7 @@ def test_the_car_laps_and_a_person_takes_control(page, studio):
 
 
 def turned(before, now):
-    """Degrees to the right since `before`; the other way round the circle it is negative."""
+    """Degrees to the right since `before`, negative to the left."""
     angle = float(re.search(r"heading ([\d.]+)", now["words"])[1])
     return (angle - before + 180) % 360 - 180
 
@@ -55,7 +55,7 @@ def test_a_swarm_is_drawn(page, studio):
     page.wait_for_function("window.ludus.stage.fps > 0")
 
 
-def test_a_thumb_takes_control_on_a_phone(open_page, studio):
+def test_touch_sliders_control_the_game_on_a_phone(open_page, studio):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
     room = rooms.go(page, studio, f"{ROAD}?agent=scripted")
     page.get_by_role("button", name="Take control").first.tap()
@@ -71,7 +71,7 @@ def test_a_thumb_takes_control_on_a_phone(open_page, studio):
     page.mouse.up()
 
 
-def test_a_gamepad_that_was_there_before_the_room_takes_control(page, studio):
+def test_a_gamepad_connected_before_the_room_was_opened_controls_the_game(page, studio):
     page.evaluate(GAMEPAD)
     room = rooms.go(page, studio, f"{ROAD}?agent=scripted")
     page.get_by_role("combobox", name="Speed").select_option("0.25")
@@ -84,7 +84,7 @@ def test_a_gamepad_that_was_there_before_the_room_takes_control(page, studio):
     before, fast = heading(studio, room), speed(now)
     rooms.wait(studio, room, lambda now: turned(before, now) < -10, "the stick turns the car left")
     rooms.wait(studio, room, lambda now: speed(now) < fast, "the left trigger brakes")
-    page.evaluate("pad.axes[0] = 0.1; pad.buttons[6].value = 0")  # a stick at rest is never quite in the middle
+    page.evaluate("pad.axes[0] = 0.1; pad.buttons[6].value = 0")  # a stick at rest is not exactly in the middle
     page.keyboard.press("Escape")
     rooms.wait(studio, room, lambda now: now["control"] == "agent", "the agent is in control again")
 
@@ -103,7 +103,7 @@ def test_a_users_game_is_controlled_by_the_keys_it_declares(page, studio):
     expect(page.get_by_role("group", name="Games at once")).to_be_visible()
 
 
-def test_a_game_of_gymnasium_is_drawn_in_the_middle_and_controlled(page, studio):
+def test_a_gymnasium_environment_is_drawn_and_controlled(page, studio):
     pytest.importorskip("gymnasium")
     pytest.importorskip("pygame")
     room = rooms.go(page, studio, "play/gymnasium:Pendulum-v1")
@@ -124,5 +124,5 @@ def speed(now):
 def test_every_game_can_be_watched(page, studio, game):
     room = rooms.go(page, studio, f"watch/{game}?agent=random")
     first = rooms.state(studio, room)["move"]
-    rooms.wait(studio, room, lambda now: now["move"] != first or now["over"], f"{game} goes on")
+    rooms.wait(studio, room, lambda now: now["move"] != first or now["over"], f"{game} continues")
     expect(page.locator(".stage canvas")).to_be_visible()

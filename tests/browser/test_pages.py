@@ -1,4 +1,4 @@
-"""Every page at two widths and in two themes: axe finds nothing, nothing spills over, and the way by keyboard works."""
+"""Every page at two widths and in two themes: no axe violations, no overflow, and keyboard navigation."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def things(studio):
     """A finished run, a replay and four rooms."""
     values = {"steps": 1_000_000}
     run = studio.post("/api/runs", {"game": "tictactoe", "algorithm": "q_learning", "values": values})["run"]
-    studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "the run is through")
+    studio.wait(f"/api/runs/{run}", lambda facts: facts["status"] == "finished", "the run is finished")
     board = studio.post("/api/rooms", {"game": "tictactoe", "seats": ["person", "perfect"], "seed": 1})["room"]
     cards = studio.post("/api/rooms", {"game": "balatro(actions=all)", "seats": ["person"], "seed": 1})["room"]
     duel = studio.post("/api/rooms", {"game": "duel(starts=0)", "seats": ["person", "greedy"], "seed": 1})["room"]
@@ -40,8 +40,8 @@ def test_a_page_is_accessible_and_fits(open_page, things, name):
         found = Axe().run(page, options={"resultTypes": ["violations"]})["violations"]
         nodes = [(item["id"], [node["html"][:160] for node in item["nodes"]][:3]) for item in found]
         assert not nodes, (width, theme)
-        spills = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert spills <= 0, (width, theme)
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, (width, theme)
 
 
 def test_from_the_gallery_to_a_game_by_keyboard_alone(page):
@@ -54,13 +54,12 @@ def test_from_the_gallery_to_a_game_by_keyboard_alone(page):
     page.locator(".areas button:not([hidden])").first.wait_for()
 
 
-def test_nothing_comes_from_elsewhere(open_page, studio):
-    """No request leaves for another host."""
+def test_no_request_goes_to_another_host(open_page, studio):
     page = open_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
     for route in ("#/train/car", "#/runs", "#/battle", "reference", ""):
         page.goto(f"{studio.url}/{route}")
         page.wait_for_load_state("networkidle")
-    assert asked
-    assert all(url.startswith((studio.url, "data:", "blob:")) for url in asked)
+    assert requested
+    assert all(url.startswith((studio.url, "data:", "blob:")) for url in requested)

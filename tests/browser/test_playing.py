@@ -1,4 +1,4 @@
-"""Games by clicking: tic-tac-toe to its end, a blind of Balatro, turns of a duel, two pages, reloading, a battle."""
+"""Playing in the page: tic-tac-toe, Connect Four, Balatro, a duel, two pages, a restart, a battle."""
 
 import re
 
@@ -58,7 +58,7 @@ def test_a_blind_of_balatro_by_clicking(page, studio):
         if now["over"] or "cash out" in [move["name"] for move in now.get("legal", [])]:
             break
     assert score >= 1
-    assert now["over"] or "cash out" in [move["name"] for move in now["legal"]], "four hands end a blind, well or ill"
+    assert now["over"] or "cash out" in [move["name"] for move in now["legal"]], "four hands end a blind, won or lost"
 
 
 def test_turns_of_a_duel_by_clicking(page, studio):
@@ -71,7 +71,7 @@ def test_turns_of_a_duel_by_clicking(page, studio):
         move = answer([move["name"] for move in now["legal"]])
         played.append(move)
         rooms.click_move(page, studio, room, move)
-        now = rooms.wait(studio, room, lambda now: now["waiting"], "we are asked again")
+        now = rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn again")
     assert any(move.startswith("zone ") for move in played), "a card was played"
     assert canvas.screenshot() != before
     hint = rooms.hint(page, studio, room)
@@ -85,7 +85,7 @@ def test_turns_of_a_duel_by_clicking(page, studio):
 
 
 def answer(names):
-    """Summon or set what can be, say no to the rest, and end the turn; any answer will do where there is no such."""
+    """Summon or set a card if possible, decline everything else, and end the turn; otherwise the first move."""
     for beginning in ("summon ", "set ", "pass", "no", "end turn"):
         for name in names:
             if name.startswith(beginning):
@@ -109,7 +109,7 @@ def test_two_pages_see_the_same_game_and_one_may_reload(open_page, studio):
     rooms.wait(studio, room, lambda now: now["move"] == 4 or now["over"], "the second page moved")
 
 
-def test_the_page_comes_back_after_the_server(open_page, studio):
+def test_the_page_reconnects_after_a_restart_of_the_server(open_page, studio):
     page = open_page()
     room = rooms.go(page, studio, "play/tictactoe?agent=random")
     rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
@@ -119,12 +119,12 @@ def test_the_page_comes_back_after_the_server(open_page, studio):
     expect(page.locator("#banner")).to_be_visible()
     studio.start()
     expect(page.locator("#banner")).to_be_hidden()
-    now = rooms.wait(studio, room, lambda now: now["move"] == 2 and now["waiting"], "the game stands as before")
+    now = rooms.wait(studio, room, lambda now: now["move"] == 2 and now["waiting"], "the game is restored")
     rooms.click_move(page, studio, room, now["legal"][0]["name"])
-    open_page.forgiven = True  # the browser itself complains of every try to connect
+    open_page.errors_allowed = True  # the browser logs every failed attempt to connect
 
 
-def test_a_battle_of_three_is_held_rated_and_watched(page, studio):
+def test_a_battle_of_three_agents_is_rated_and_watched(page, studio):
     page.goto(f"{studio.url}/#/battle?game=tictactoe")
     expect(page.get_by_role("checkbox", name=re.compile("^Perfect"))).to_be_checked()
     for agent in page.get_by_role("checkbox").all():

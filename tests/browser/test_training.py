@@ -1,4 +1,4 @@
-"""Training from the page: a form that minds, charts that move, an agent that drives, and what is told when it fails."""
+"""Training in the page: form errors, charts, control of runs, failures, export and import."""
 
 import io
 import json
@@ -13,10 +13,10 @@ from playwright.sync_api import expect
 
 
 def start(page, studio, game, algorithm, **settings):
-    """Fill in the form of a game and start; the name of the run is told."""
+    """Fill in the form of a game and start; return the name of the run."""
     page.goto(f"{studio.url}/#/train/{game}")
     page.get_by_label("Algorithm").select_option(algorithm)
-    page.wait_for_load_state("networkidle")  # the form is built anew for the algorithm
+    page.wait_for_load_state("networkidle")  # the form is rebuilt for the algorithm
     expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
     for label, value in settings.items():
         page.get_by_role("textbox", name=label, exact=True).fill(value)
@@ -25,7 +25,7 @@ def start(page, studio, game, algorithm, **settings):
     return page.url.rpartition("/")[2]
 
 
-def test_a_wrong_setting_is_told_at_its_field(page, studio):
+def test_an_invalid_setting_is_reported_at_its_field(page, studio):
     page.goto(f"{studio.url}/#/train/car")
     steps = page.get_by_label("Steps", exact=True)
     steps.fill("-3")
@@ -37,7 +37,7 @@ def test_a_wrong_setting_is_told_at_its_field(page, studio):
     expect(page).to_have_url(re.compile(r"#/train/car"))
 
 
-def test_the_car_learns_while_one_watches(page, studio):
+def test_the_car_learns_and_charts_update(page, studio):
     name = start(page, studio, "car", "ppo", Steps="1500000")
     studio.wait(f"/api/runs/{name}", lambda run: run["score"] is not None, "there is a first score", 300)
     first = studio.get(f"/api/runs/{name}")["steps"]
@@ -65,25 +65,25 @@ def test_pause_step_stop_and_resume(page, studio):
     os.kill(json.loads((studio.out / name / "trainer.json").read_text())["pid"], signal.SIGKILL)
     expect(page.get_by_role("alert").filter(has_text="failed")).to_contain_text("killed")
     page.get_by_role("button", name="Resume").click()
-    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "training", "it goes on after it was killed")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "training", "it continues after it was killed")
     page.get_by_role("button", name="Stop").click()
     studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "stopped", "it has stopped")
 
 
-def test_a_broken_checkpoint_is_told_in_a_sentence(page, studio, open_page):
+def test_a_damaged_checkpoint_is_reported(page, studio, open_page):
     name = start(page, studio, "tictactoe", "sarsa", Steps="3000000")
-    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is finished")
     for path in (studio.out / name / "checkpoints").rglob("*.safetensors"):
         path.write_bytes(path.read_bytes()[:-100])
     page.goto(f"{studio.url}/#/watch/tictactoe?agent=run:{name}")
     expect(page.get_by_text(re.compile("damaged|cut short|truncated|checkpoint", re.IGNORECASE)).first).to_be_visible()
     assert studio.get("/api/studio")["version"]
-    open_page.forgiven = True  # the browser logs the refusal as an error of its own
+    open_page.errors_allowed = True  # the browser logs the refusal as an error of its own
 
 
-def test_a_run_is_named_judged_and_its_curves_taken_along(page, studio):
+def test_a_run_is_named_evaluated_and_its_metrics_downloaded(page, studio):
     name = start(page, studio, "tictactoe", "q_learning", Steps="1000000")
-    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+    studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is finished")
     dialog = page.get_by_role("dialog")
     page.get_by_role("button", name="Title and tags").click()
     dialog.get_by_label("Title").fill("Second try")
@@ -98,15 +98,15 @@ def test_a_run_is_named_judged_and_its_curves_taken_along(page, studio):
     over_steps = chart.get_attribute("aria-label")
     page.get_by_label("Over").select_option("time")
     expect(chart).not_to_have_attribute("aria-label", over_steps)
-    with page.expect_download() as taken:
+    with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
-    assert taken.value.path().read_text().startswith("step")
+    assert download.value.path().read_text().startswith("step")
 
 
 def test_runs_can_be_compared_and_deleted(page, studio, open_page):
     names = [start(page, studio, "tictactoe", "q_learning", Steps="1000000", Seed=seed) for seed in ("1", "2")]
     for name in names:
-        studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
+        studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is finished")
     page.goto(f"{studio.url}/#/runs")
     for name in names:
         page.get_by_role("checkbox", name=re.compile(name)).check()
@@ -117,30 +117,30 @@ def test_runs_can_be_compared_and_deleted(page, studio, open_page):
     page.get_by_role("dialog").get_by_role("button", name=re.compile("Delete")).click()
     page.wait_for_url(re.compile(r"#/runs"))
     assert names[1] not in [run["name"] for run in studio.get("/api/runs")]
-    open_page.forgiven = True  # a page may have asked for the run while it was deleted
+    open_page.errors_allowed = True  # a page may have requested the run while it was deleted
 
 
 def test_an_agent_is_exported_and_imported_again(page, studio):
     name = start(page, studio, "tictactoe", "q_learning", Steps="1000000")
-    run = studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is through")
-    with page.expect_download() as taken:
+    run = studio.wait(f"/api/runs/{name}", lambda run: run["status"] == "finished", "it is finished")
+    with page.expect_download() as download:
         page.get_by_role("link", name=re.compile("^Export the checkpoint")).first.click()
-    assert taken.value.suggested_filename.startswith(name) and taken.value.suggested_filename.endswith(".zip")
+    assert download.value.suggested_filename.startswith(name) and download.value.suggested_filename.endswith(".zip")
     page.goto(f"{studio.url}/#/runs")
-    with page.expect_file_chooser() as asked:
+    with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Import an agent").click()
-    asked.value.set_files(
-        {"name": "agent.zip", "mimeType": "application/zip", "buffer": taken.value.path().read_bytes()}
+    chooser.value.set_files(
+        {"name": "agent.zip", "mimeType": "application/zip", "buffer": download.value.path().read_bytes()}
     )
-    told = page.get_by_text(re.compile(r"^Imported as tictactoe-\d+\.$"))
-    told.wait_for()
-    again = re.search(r"tictactoe-\d+", told.inner_text())[0]
+    message = page.get_by_text(re.compile(r"^Imported as tictactoe-\d+\.$"))
+    message.wait_for()
+    again = re.search(r"tictactoe-\d+", message.inner_text())[0]
     page.get_by_role("link", name=again).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"{again} finished")
     newest = max(run["checkpoints"], key=lambda one: one["steps"])
     assert again != name and agent_of(studio, again, "newest") == agent_of(studio, name, newest["name"])
     room = rooms.go(page, studio, f"play/tictactoe?agent=run:{again}")
-    rooms.wait(studio, room, lambda now: now["waiting"], "it plays with us")
+    rooms.wait(studio, room, lambda now: now["waiting"], "the room waits for our move")
 
 
 def agent_of(studio, run, checkpoint):

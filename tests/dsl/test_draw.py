@@ -43,7 +43,7 @@ def written(shape) -> str:
     return bytes(shape["text"][: shape["letters"]]).decode()
 
 
-def test_each_word_writes_its_shape():
+def test_each_function_writes_its_shape():
     canvas = drawn(one_of_each)
     assert canvas["count"] == 5 and canvas["dropped"] == 0
     names = ("kind", "x", "y", "w", "h", "size", "angle", "color")
@@ -59,11 +59,11 @@ def test_each_word_writes_its_shape():
 
 
 @pytest.mark.parametrize("value", [0, 7, -7, 10, 99, 100, -100, 12345678901234567, 2**63 - 1, -(2**63) + 1])
-def test_whole_numbers_are_written_out(value):
+def test_integers_are_drawn_as_digits(value):
     assert written(drawn(numbers, np.array([value]))["shapes"][0]) == str(value)
 
 
-def test_a_text_ends_at_a_zero_or_where_its_room_does():
+def test_a_text_ends_at_a_zero_byte_or_at_the_capacity():
     table = np.zeros((3, 50), np.uint8)
     table[0, :5] = list(b"ab\0cd")
     table[1, :] = ord("x")
@@ -71,7 +71,7 @@ def test_a_text_ends_at_a_zero_or_where_its_room_does():
     assert [written(shape) for shape in shapes[:3]] == ["ab", "x" * draw.LETTERS, ""]
 
 
-def test_an_old_text_leaves_nothing_behind():
+def test_a_reused_shape_keeps_no_old_text():
     canvas = draw.new_canvas()
     numbers(canvas[0], np.array([12345]))
     canvas["count"] = 0
@@ -79,7 +79,7 @@ def test_an_old_text_leaves_nothing_behind():
     assert written(canvas[0]["shapes"][0]) == "7"
 
 
-def test_what_does_not_fit_is_counted():
+def test_shapes_beyond_the_capacity_are_counted():
     canvas = drawn(circles, draw.CAPACITY + 5)
     assert canvas["count"] == draw.CAPACITY and canvas["dropped"] == 5
     assert canvas["shapes"]["x"][draw.CAPACITY - 2] == draw.CAPACITY - 2

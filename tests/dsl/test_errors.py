@@ -115,8 +115,8 @@ def mistaken(tmp_path, monkeypatch, request):
         text = GAME.replace(old, new, 1).replace(more_old or new, more_new if more_old else new, 1)
         path = tmp_path / f"{name}.py"
         path.write_text(text)
-        told = (more_new or new).strip().splitlines()[-1]
-        return path, next(number for number, line in enumerate(text.splitlines(), 1) if told in line)
+        mistake = (more_new or new).strip().splitlines()[-1]
+        return path, next(number for number, line in enumerate(text.splitlines(), 1) if mistake in line)
 
     yield write
     for name in set(sys.modules) - before:
@@ -125,7 +125,7 @@ def mistaken(tmp_path, monkeypatch, request):
 
 
 @pytest.mark.parametrize("mistake", LOADED)
-def test_a_mistake_is_told_when_the_game_is_loaded(mistaken, mistake):
+def test_mistakes_are_reported_when_the_game_is_loaded(mistaken, mistake):
     old, new, reason, *more = LOADED[mistake]
     path, line = mistaken(mistake, old, new, *more)
     with pytest.raises(LudusError) as error:
@@ -135,7 +135,7 @@ def test_a_mistake_is_told_when_the_game_is_loaded(mistaken, mistake):
 
 
 @pytest.mark.parametrize("mistake", COMPILED)
-def test_a_mistake_is_told_when_a_rule_is_compiled(mistaken, mistake):
+def test_mistakes_are_reported_when_a_rule_is_compiled(mistaken, mistake):
     old, new, reason, *more = COMPILED[mistake]
     path, line = mistaken(mistake, old, new, *more)
     with pytest.raises(LudusError) as error:
@@ -146,7 +146,7 @@ def test_a_mistake_is_told_when_a_rule_is_compiled(mistaken, mistake):
     assert len(message.splitlines()) == 3 and "Failed in nopython" not in message
 
 
-def test_the_compiler_is_not_blamed_for_an_error_that_it_recovers_from(mistaken):
+def test_only_the_error_of_the_last_compilation_attempt_is_reported(mistaken):
     """Numba first compiles a rule for the initial type of a variable; only the error of the last attempt counts."""
     grow = "total = 0\n    for _ in range(3):\n        total = half(total) + 0.5\n    state.pile = int(total)"
     mistaken("recovers", STEP, f"@rule\ndef half(x):\n    return x / 2\n\n\n{STEP}", PILE, grow)
@@ -159,19 +159,19 @@ def test_the_compiler_is_not_blamed_for_an_error_that_it_recovers_from(mistaken)
     ("return f\"pile {state['pile']} of {TARGET}\"", "return None", "text returns None of type NoneType"),
     (MOVE, "assert state.pile > 5", "AssertionError"),
 ])  # fmt: skip
-def test_a_mistake_is_told_when_the_game_is_played(mistaken, monkeypatch, capsys, old, new, reason):
+def test_mistakes_are_reported_when_the_game_is_played(mistaken, monkeypatch, capsys, old, new, reason):
     path, line = mistaken("played", old, new)
     monkeypatch.setattr(sys, "argv", ["ludus", "golden", "played"])
     with pytest.raises(SystemExit) as ended:
         main()
-    told = capsys.readouterr().err
-    assert ended.value.code == 2 and reason in told
+    printed = capsys.readouterr().err
+    assert ended.value.code == 2 and reason in printed
     assert (
-        f"ludus: {path}:{line - ('returns' in reason)}: " in told
+        f"ludus: {path}:{line - ('returns' in reason)}: " in printed
     )  # for a wrong return value, the first line of the function is named
 
 
-def test_the_traceback_is_there_for_those_who_ask(mistaken):
+def test_the_traceback_flag_shows_the_traceback(mistaken):
     mistaken("asked", SEEN, "out.pile = state.piles")
     command = [sys.executable, "-m", "ludus.cli", "show", "asked"]
     short = subprocess.run(command, capture_output=True, text=True)
@@ -196,7 +196,7 @@ def test_an_array_with_a_range_can_be_written_in_three_ways():
     assert record(again=layouts[0]["heaps"]) == record(again=(i8, 3))  # a field of another record
 
 
-def test_a_generator_is_no_rule():
+def test_a_generator_cannot_be_a_rule():
     def endless(state):
         yield state
 

@@ -89,17 +89,17 @@ def chi_square(counts) -> float:
     return float(((counts - expected) ** 2).sum() / expected)
 
 
-def test_dice_are_even():
+def test_dice_are_uniform():
     counts = np.bincount(drawn(many_below, 1, 120_000, 12).astype(int), minlength=12)
     assert chi_square(counts) < 31.3  # one in a thousand at 11 degrees of freedom
 
 
-def test_pairs_of_dice_are_even():
+def test_pairs_of_dice_are_uniform():
     values = drawn(many_below, 2, 144_000, 12).astype(int).reshape(-1, 2)
     assert chi_square(np.bincount(values @ [12, 1], minlength=144)) < 202  # one in a thousand at 143
 
 
-def test_shuffles_are_even():
+def test_shuffles_are_uniform():
     counts = {}
     rows = state(3)
     for _ in range(12_000):

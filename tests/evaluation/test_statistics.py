@@ -278,3 +278,19 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 )
 def test_wilson_meets_known_numbers(wins, games, confidence, low, high):
     assert wilson(wins, games, confidence) == pytest.approx((wins / games, low, high), abs=1e-5)
+
+
+def test_updates_of_a_run_add_up_to_the_statistics_of_its_games():
+    """Two updates with the games [1, 3] and [8]: the same moments as if the games were recorded one by one."""
+    statistics, games = TrainingStatistics(clock=Clock()), TrainingStatistics(clock=Clock())
+    first = {"episodes": 2.0, "episode_return": 2.0, "return_std": 1.0, "return_min": 1.0, "return_max": 3.0}
+    statistics.record_update(first | {"episode_length": 5.0, "decisions": 10.0, "seconds": 1.0, "entropy": 0.5})
+    statistics.record_update({"episodes": 0.0, "decisions": 10.0, "seconds": 3.0, "entropy": 0.3, "score": None})
+    last = {"episodes": 1.0, "episode_return": 8.0, "return_std": 0.0, "return_min": 8.0, "return_max": 8.0}
+    statistics.record_update(last | {"episode_length": 8.0, "decisions": 10.0, "seconds": 4.0, "entropy": 0.1})
+    games.record_episode([1.0, 3.0, 8.0], [4, 6, 8])
+    found, wanted = statistics.summary(), games.summary()
+    for name in ("total_episodes", "mean_reward", "std_reward", "min_reward", "max_reward", "mean_episode_length"):
+        assert found[name] == pytest.approx(wanted[name]), name
+    assert found["mean_step_time"] == pytest.approx((0.1 + 0.2 + 0.1) / 3)
+    assert found["mean_entropy"] == pytest.approx(0.3) and found["last_entropy"] == pytest.approx(0.1)

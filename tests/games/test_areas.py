@@ -19,7 +19,7 @@ def areas(shapes) -> dict[int, tuple[float, float, float, float]]:
 
 
 @pytest.mark.parametrize("name", CLICKED)
-def test_every_legal_move_can_be_clicked_and_no_two_at_one_place(name):
+def test_every_legal_move_has_its_own_click_area(name):
     pool = Pool(name, 1, [5], threads=1)
     for move in range(60):
         places = areas(pool.scene(seat=0 if pool.spec.turns == "simultaneous" else -1))
@@ -40,7 +40,7 @@ def test_a_click_in_the_middle_of_a_square_takes_that_square():
     assert (x + w / 2, y + h / 2) == (250, 150) and pool.action_name(5) == "c2"
 
 
-def test_each_player_of_goofspiel_sees_the_own_hand():
+def test_each_player_of_goofspiel_sees_their_own_hand():
     pool = Pool("goofspiel", 1, [0], threads=1)
     pool.advance([12, 0])
     bottom = [pool.scene(seat=seat) for seat in range(2)]
@@ -51,11 +51,11 @@ def test_each_player_of_goofspiel_sees_the_own_hand():
     assert numbers == [{str(n) for n in range(1, 13)}, {str(n) for n in range(2, 14)}]
 
 
-def test_games_say_how_fast_one_likes_to_watch():
+def test_games_declare_a_playback_speed():
     assert [games.load(name).pace for name in ("car", "cartpole", "tictactoe")] == [30, 50, 1.5]
 
 
-def test_a_dream_that_comes_true_is_the_way_driven():
+def test_a_dream_with_true_observations_is_the_path_driven():
     pool = Pool("car(track=3)", 1, [0], threads=1)
     actions = np.random.default_rng(0).uniform([-1, 0.2], [1, 1], (15, 2))
     state, seen, way, tips = pool.states[0].copy(), [], [], []

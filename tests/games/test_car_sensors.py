@@ -43,14 +43,14 @@ def test_distances_are_exact_anywhere_on_the_road_in_any_direction(name):
     np.testing.assert_allclose(states["sensors"], slow_road.sensors(states), rtol=0, atol=1e-6)
 
 
-def test_fast_driving_gets_around():
+def test_fast_driving_reaches_top_speed_and_completes_laps():
     """The sample of fast driving contains top speed and complete laps."""
     states = drive.states_met(*MET["fast"])
     assert states["speed"].max() > 4.5 and states["laps"].max() >= 1 and (states["status"] == 1).any()
     assert len(np.unique(states["seed"])) > 250
 
 
-def test_the_brute_force_knows_a_straight_road_by_hand():
+def test_brute_force_matches_a_straight_road_by_hand():
     """A ring stretched into two long straights: distances to the edge at 0, 22.5 and 45 degrees, and to an obstacle."""
     states = np.zeros(1, drive.Pool("car", 1).states.dtype)
     corner = np.array([[0, 0], [1000, 0], [1000, 500], [0, 500]], float)

@@ -82,7 +82,7 @@ def test_bends_are_wider_than_the_road(rings):
     assert radius.min() >= 50
 
 
-def test_tracks_are_worth_driving(rings):
+def test_tracks_have_bends_in_both_directions(rings):
     """Most tracks bend both ways and differ from a circle; none is a plain ring."""
     way = np.roll(rings, -1, axis=1) - rings
     after = np.roll(way, -1, axis=1)
@@ -106,7 +106,7 @@ def test_points_lie_all_around_between_138_and_258_pixels_from_the_centre(rings)
     assert turned.max() < 1e-5
 
 
-def test_no_seed_at_all_can_fold_the_road():
+def test_no_seed_can_fold_the_road():
     """The two octaves at their steepest: radius and bend depend on at most five slopes, tried from -1 to 1."""
     (lattice, height), (finer, less) = car.WAVES
     assert finer == 2 * lattice

@@ -54,7 +54,7 @@ def sentence(call, *arguments, **keywords) -> str:
     return str(error.value)
 
 
-def test_our_games_are_found_and_told_about():
+def test_bundled_games_are_listed_with_title_and_summary():
     assert {"car", "cartpole", "connect4", "goofspiel", "tictactoe"} <= set(games.names())
     assert games.names() == sorted(games.names())
     for name in games.names():
@@ -121,12 +121,12 @@ def test_any_parameters_survive_the_round_trip(settings):
     ("cartpole(horizon=0)", '"0" is not a whole number from 1 to 500; it is steps after which a game is cut off'),
     ("cartpole(horizon=99999999999999999999999)", "is not a whole number from 1 to 500"),
 ])  # fmt: skip
-def test_a_name_that_will_not_do_is_answered_by_a_sentence(name, wanted):
+def test_invalid_names_raise_an_error(name, wanted):
     assert wanted in sentence(games.load, name)
 
 
 @given(st.text(max_size=20))
-def test_any_text_is_a_game_or_a_sentence(text):
+def test_any_text_is_a_game_or_raises_an_error(text):
     with contextlib.suppress(LudusError):
         assert games.load(text).name in games.names()
 
@@ -139,7 +139,7 @@ def test_kinds_of_parameters():
     assert sentence(choice("b", ("a", "b"), "").parse, "c") == '"c" is not one of a, b'
 
 
-def test_fingerprints_tell_games_apart_but_not_their_parameters():
+def test_fingerprints_depend_on_the_game_but_not_on_its_parameters():
     prints = [games.load(name).fingerprint for name in games.names()]
     assert len(set(prints)) == len(prints)
     assert games.load("car(track=7)").fingerprint == games.load("car").fingerprint
@@ -153,7 +153,7 @@ def test_a_game_of_your_own_is_found_in_your_folder(folder):
     assert games.load("nothing").rules is game.rules
 
 
-def test_a_folder_that_is_not_there_is_no_mistake(monkeypatch, tmp_path):
+def test_a_missing_games_folder_is_not_an_error(monkeypatch, tmp_path):
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path / "nowhere"))
     assert "car" in games.names()
 
@@ -161,7 +161,7 @@ def test_a_folder_that_is_not_there_is_no_mistake(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("cut", "missing"), [("SPEC =", "lacks SPEC"), ("def legal", "lacks legal"), ("def init", "lacks init")]
 )
-def test_a_module_that_lacks_a_part_is_told_which(folder, cut, missing):
+def test_the_error_names_the_missing_parts_of_a_module(folder, cut, missing):
     (folder / "half.py").write_text(GAME.replace(cut, cut.replace("SPEC", "SPECS").replace("def ", "def not_")))
     assert f"half is not a game yet: {folder / 'half.py'} {missing}" in sentence(games.load, "half")
 
@@ -191,7 +191,7 @@ def test_a_game_from_an_installed_package_is_found(folder, monkeypatch):
     assert games.load("plugged").rules.__file__ == str(package)
 
 
-def test_our_own_name_wins_over_a_folder(folder):
+def test_bundled_games_take_precedence_over_the_folder(folder):
     (folder / "car.py").write_text(GAME)
     assert games.load("car").title == "Car"
 
@@ -216,7 +216,7 @@ def test_files_that_are_no_games_are_listed_with_their_errors(muddle):
         assert name not in games.names()
 
 
-def test_one_rule_says_what_can_name_a_game(folder):
+def test_one_rule_defines_valid_names_of_games(folder):
     for name in ("hex", "Hex2", "four_in_a_row"):
         games.check_name(name)
         (folder / f"{name}.py").write_text(GAME)

@@ -35,12 +35,12 @@ def seen(stones: list[set], player: int) -> list[list[int]]:
 
 
 @given(st.lists(st.integers(0, 6), min_size=42, max_size=42))
-def test_random_games_agree_with_the_referee(wishes):
+def test_random_games_agree_with_the_reference(wishes):
     referee(wishes)
 
 
 @given(st.permutations([column for column in range(WIDTH) for _ in range(HEIGHT)]))
-def test_games_that_fill_columns_evenly_agree_with_the_referee(wishes):
+def test_games_that_fill_columns_evenly_agree_with_the_reference(wishes):
     referee(wishes)
 
 

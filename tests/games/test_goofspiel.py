@@ -29,7 +29,7 @@ def check_view(step, seat: int, hands: list[set], points: list[int], prize: int,
 
 
 @given(st.integers(0, 2**32), orders, orders)
-def test_random_games_agree_with_the_referee(seed, first, second):
+def test_random_games_agree_with_the_reference(seed, first, second):
     step = pool().reset(seed)
     prizes = pool().states[0]["prizes"].tolist()
     hands, points = [set(range(1, 14)), set(range(1, 14))], [0, 0]

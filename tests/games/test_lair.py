@@ -79,7 +79,7 @@ class Referee:
 
 
 @given(st.integers(0, SHORTEST[3] - 1), st.lists(st.integers(0, 3), max_size=100))
-def test_games_that_stray_from_the_way_agree_with_the_referee(followed, strayed):
+def test_games_that_leave_the_shortest_path_agree_with_the_reference(followed, strayed):
     pool().reset()
     referee = Referee()
     for action in [*search(3)[0][:followed], *strayed]:
@@ -96,7 +96,7 @@ def test_games_that_stray_from_the_way_agree_with_the_referee(followed, strayed)
 
 
 @pytest.mark.parametrize("locks", SHORTEST)
-def test_the_treasure_can_be_found_and_only_it_is_paid(locks):
+def test_the_treasure_is_reachable_and_the_only_reward(locks):
     way, _ = search(locks)
     assert len(way) == SHORTEST[locks]
     one = Pool(f"lair(locks={locks})", 1, threads=1)
@@ -143,7 +143,7 @@ def test_random_play_finds_only_the_easy_treasure(name, found):
     many.close()
 
 
-def test_every_position_of_the_way_can_be_drawn():
+def test_every_position_of_the_shortest_path_can_be_drawn():
     pool().reset()
     pictures = set()
     for action in search(3)[0]:
@@ -156,7 +156,7 @@ def test_every_position_of_the_way_can_be_drawn():
     assert len(pictures) == SHORTEST[3]
 
 
-def test_the_map_in_letters():
+def test_the_map_as_text():
     pool().reset()
     assert pool().describe().splitlines() == [*DRAWN, "step 0: no key in hand, 0 of 3 doors open"]
     for action in [LEFT] * 4 + [UP] * 4:

@@ -48,7 +48,7 @@ def test_cue_then_distractions_then_the_question(seed, cues, delay, data):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_who_remembers_is_always_right(name):
+def test_memory_of_the_cue_is_always_right(name):
     many = pool(name, 500)
     seen = many.reset(3).observation["symbol"].astype(int)
     wait_for_the_question(many)
@@ -56,7 +56,7 @@ def test_who_remembers_is_always_right(name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_after_the_first_step_nothing_tells_the_cue(name):
+def test_after_the_first_step_the_cue_is_not_observed(name):
     honest, changed = pool(name, 50), Pool(name, 50, 4, threads=1)
     honest.reset(4)
     cues, waiting = int(honest.states["cues"][0]), np.zeros(50, int)
@@ -110,7 +110,7 @@ def test_answering_before_the_question_and_waiting_at_it_are_refused():
         one.advance([3])
 
 
-def test_the_game_in_words():
+def test_the_game_as_text():
     one = pool("recall(cues=2, delay=1)", 1)
     one.reset(8)
     names = [None, "disc", "square"]

@@ -24,7 +24,7 @@ def owns_a_line(board: dict[str, int], player: int) -> bool:
 
 
 @given(st.lists(st.integers(0, 8), min_size=9, max_size=9))
-def test_random_games_agree_with_the_referee(wishes):
+def test_random_games_agree_with_the_reference(wishes):
     step, board, player = pool().reset(), {}, 0
     for wish in wishes:
         free = [cell for cell in CELLS if cell not in board]
@@ -64,7 +64,7 @@ def test_squares_are_named_by_column_and_row():
     assert names == ["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"]
 
 
-def test_the_board_in_letters():
+def test_the_board_as_text():
     pool().reset()
     pool().advance([4])
     pool().advance([2])

@@ -27,7 +27,7 @@ def test_every_golden_file_belongs_to_a_game():
     assert files <= set(games.names())
 
 
-def test_the_first_line_that_differs_is_told():
+def test_the_first_line_that_differs_is_reported():
     changed = small_game().replace("legal for seat 0: a1", "legal for seat 0: z9", 1)
     number = next(i for i, line in enumerate(changed.splitlines(), 1) if "z9" in line)
     complaint = golden.check(changed)
@@ -35,7 +35,7 @@ def test_the_first_line_that_differs_is_told():
     assert complaint.endswith("if this is intended, record it again: ludus golden tictactoe")
 
 
-def test_lines_that_are_missing_are_told():
+def test_missing_lines_are_reported():
     shorter = "\n".join(small_game().splitlines()[:-1])
     assert 'was "(nothing)" and is now "total reward:' in golden.check(shorter)
 
@@ -58,7 +58,7 @@ def test_long_games_show_their_beginning_and_their_end():
     assert "more steps" in text and "total reward:" in text.splitlines()[-1]
 
 
-def test_a_player_reads_whose_turn_it_is_what_is_legal_and_who_won():
+def test_the_text_shows_the_turn_the_legal_moves_and_the_winner():
     assert "legal for seat 0: a1, b1, c1, a2, b2, c2, a3, b3, c3\nseat 0 plays: " in small_game()
     assert "observation of seat 0: board 000000000" in small_game()
     assert "OVER after " in small_game()

@@ -107,7 +107,7 @@ def edit(path, old: str, new: str) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def test_what_a_game_is_made_of_may_change_between_two_runs(home):
+def test_changed_sources_of_a_game_are_recompiled(home):
     game, helper = home / "games" / "sum.py", home / "helpers" / "cache_helper.py"
     table, number = home / "games" / "table.csv", home / "games" / "number.txt"
     assert run(home) == (1111, True)
@@ -125,7 +125,7 @@ def test_what_a_game_is_made_of_may_change_between_two_runs(home):
     assert run(home) == (1122, False)
 
 
-def test_two_processes_that_need_the_same_compile_it_once(home):
+def test_two_processes_compile_the_same_game_once(home):
     with concurrent.futures.ThreadPoolExecutor() as threads:
         both = list(threads.map(lambda _: int(process(home, MISSES).stdout), range(2)))
     assert sorted(both) == [0, 1]
@@ -138,13 +138,13 @@ def test_every_process_finds_the_same_cache(home):
     assert process(home, HASH).stdout == process(home, HASH).stdout
 
 
-def test_what_else_a_process_has_imported_does_not_matter(home):
+def test_other_imports_of_a_process_do_not_change_the_cache(home):
     """A submodule becomes an attribute of its package once it is imported, which must not change the hash."""
     others = "import ludus.games.balatro.trial_score, ludus.studio.app, ludus.dsl.intrinsics"
     assert process(home, HASHES).stdout == process(home, f"{others}; {HASHES}").stdout
 
 
-def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_path):
+def test_loops_outside_of_a_game_are_recompiled_when_a_callee_changes(tmp_path):
     """`merge` and `find_all` call rules of agents/table.py, and Numba checks only the date of the caller's file."""
     shutil.copytree(
         pathlib.Path(ludus.__file__).parent, tmp_path / "ludus", ignore=shutil.ignore_patterns("__pycache__")
@@ -163,7 +163,7 @@ def test_loops_outside_of_a_game_forget_what_they_called_when_it_changes(tmp_pat
     assert folder() != before
 
 
-def test_imports_are_found_wherever_they_stand():
+def test_imports_are_found_anywhere_in_a_module():
     source = """
         if x: import a
         else: import b

@@ -17,7 +17,7 @@ def arrays(step) -> list:
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "goofspiel", "car"])
-def test_what_was_handed_over_is_never_written_again(name):
+def test_returned_arrays_are_never_written_again(name):
     pool = Pool(name, 6, 1, threads=1)
     kept, copies = [], []
     for seed in range(40):
@@ -32,7 +32,7 @@ def test_what_was_handed_over_is_never_written_again(name):
         assert all(map(np.array_equal, now, then))
 
 
-def test_scribbling_over_what_was_handed_over_changes_no_game():
+def test_writing_into_returned_arrays_changes_no_game():
     pool, clean = Pool("goofspiel", 5, 1), Pool("goofspiel", 5, 1)
     for seed in range(30):
         actions = clean.random_actions(seed)
@@ -43,7 +43,7 @@ def test_scribbling_over_what_was_handed_over_changes_no_game():
         assert content(pool) == content(clean)
 
 
-def test_actions_given_are_not_kept():
+def test_the_pool_keeps_no_reference_to_actions():
     pool, twin = Pool("connect4", 3, 1), Pool("connect4", 3, 1)
     actions = np.zeros(3, np.int64)
     pool.advance(actions)
@@ -75,7 +75,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "actions", "sentence"), REFUSED)
-def test_a_refused_action_is_a_sentence_and_moves_nothing(name, actions, sentence):
+def test_an_illegal_action_raises_an_error_and_moves_nothing(name, actions, sentence):
     pool = Pool(name, 2, 1)
     if name == "tictactoe":
         pool.advance([4, 4])
@@ -103,7 +103,7 @@ def test_a_wrong_number_of_seeds_is_refused(seed):
 
 
 @pytest.mark.parametrize("seed", [1.5, [1.5, 2], ["a", "b"], [None, 1]])
-def test_a_seed_that_is_no_whole_number_is_refused(seed):
+def test_a_seed_that_is_not_an_integer_is_refused(seed):
     pool = Pool("goofspiel", 2, 0)
     before = content(pool)
     with pytest.raises(LudusError, match="seed"):
@@ -112,7 +112,7 @@ def test_a_seed_that_is_no_whole_number_is_refused(seed):
 
 
 @pytest.mark.parametrize("rows", [[True], [[True, False]], np.ones(3, bool)])
-def test_rows_to_reset_are_one_boolean_a_row(rows):
+def test_rows_to_reset_are_one_boolean_per_row(rows):
     pool = Pool("goofspiel", 2, 0)
     with pytest.raises(LudusError, match="rows must be 2 booleans"):
         pool.reset(rows=rows)
@@ -124,7 +124,7 @@ def test_row_i_of_many_seeds_is_the_game_of_that_seed():
         assert Pool("goofspiel", 1, seed).states[0] == many.states[row]
 
 
-def test_only_the_chosen_rows_open_anew():
+def test_only_the_chosen_rows_restart():
     pool = Pool("connect4", 4, 1)
     pool.advance([0, 1, 2, 3])
     step = pool.reset(rows=np.array([False, True, False, True]))
@@ -147,7 +147,7 @@ def test_only_the_chosen_rows_move():
         pool.advance([0] * 5, rows=[True])
 
 
-def test_finished_games_ignore_their_action_and_open_anew():
+def test_finished_games_ignore_their_action_and_restart():
     pool = Pool("cartpole(horizon=1)", 2, 1)
     assert pool.advance([0, 1]).first.tolist() == [False, False]
     step = pool.advance([99, -5])
@@ -155,7 +155,7 @@ def test_finished_games_ignore_their_action_and_open_anew():
     assert step.reward.sum() == 0
 
 
-def test_a_fork_does_not_know_the_dice():
+def test_a_fork_has_other_random_numbers():
     pool = Pool("goofspiel", 1, 3)
     twin = pool.fork([0] * 200, seed=4)
     assert len(np.unique(np.append(twin.states["key"], pool.states["key"]))) == 201
@@ -164,12 +164,12 @@ def test_a_fork_does_not_know_the_dice():
     assert len(np.unique(twin.states["prizes"], axis=0)) > 150
 
 
-def test_a_fork_with_the_seed_of_its_pool_is_not_dealt_the_same_dice():
+def test_a_fork_with_the_seed_of_its_pool_has_other_random_numbers():
     pool = Pool("tictactoe", 4, seed=9)
     assert not set(pool.fork([0, 1, 2, 3], seed=9).states["key"]) & set(pool.states["key"])
 
 
-def test_a_fork_for_a_seat_deals_the_hidden_anew():
+def test_a_fork_for_a_seat_resamples_hidden_information():
     pool = Pool("goofspiel", 1, 3)
     pool.advance([3, 5])
     twin = pool.fork([0] * 200, seed=4, seat=0)
@@ -179,12 +179,12 @@ def test_a_fork_for_a_seat_deals_the_hidden_anew():
 
 
 @pytest.mark.parametrize("rows", [[], [0, 4], [-1]])
-def test_a_fork_of_rows_that_are_not_there_is_refused(rows):
+def test_a_fork_of_nonexistent_rows_is_refused(rows):
     with pytest.raises(LudusError, match="fork expects rows from 0 to 3"):
         Pool("tictactoe", 4, 1).fork(rows, 1)
 
 
-def test_a_fork_goes_on_from_where_its_source_stands():
+def test_a_fork_continues_from_the_state_of_its_source():
     pool = Pool("tictactoe", 3, 1)
     pool.play_randomly(4)
     before = content(pool)
@@ -215,7 +215,7 @@ def test_a_snapshot_is_not_changed_by_play():
     assert all(map(np.array_equal, before, snapshot[2:]))
 
 
-def test_random_play_goes_on_from_a_snapshot_exactly():
+def test_random_play_continues_exactly_from_a_snapshot():
     pool = Pool("connect4", 4, 1)
     pool.play_randomly(5)
     snapshot = pool.save()
@@ -252,7 +252,7 @@ def test_random_play_in_parts_is_random_play_at_once():
     assert content(whole) == content(parts)
 
 
-def test_a_waiting_seat_can_look():
+def test_a_waiting_seat_can_be_observed():
     pool = Pool("tictactoe", 2, 1)
     pool.advance([0, 4])
     assert pool.look(0, 0)["board"].tolist() == [1, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -261,7 +261,7 @@ def test_a_waiting_seat_can_look():
 
 @pytest.mark.parametrize("ask", [Pool.look, Pool.scene])
 @pytest.mark.parametrize(("row", "seat"), [(7, 0), (-1, 0), (0, 5)])
-def test_a_row_or_seat_that_is_not_there_is_refused(ask, row, seat):
+def test_a_nonexistent_row_or_seat_is_refused(ask, row, seat):
     with pytest.raises(LudusError):
         ask(Pool("tictactoe", 2, 1), row, seat)
 

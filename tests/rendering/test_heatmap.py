@@ -57,7 +57,7 @@ def test_the_same_numbers_give_the_same_bytes(tmp_path):
     assert (drawn(tmp_path) == first).all() and (tmp_path / "a.png").read_bytes() == data
 
 
-def test_never_and_always_are_not_rounded_to():
+def test_zero_and_one_hundred_percent_are_exact():
     shares = (0, 0.001, 0.004, 0.25, 0.995, 0.9999, 1)
     assert [heatmap.percent(share) for share in shares] == ["0", "1", "1", "25", "99", "99", "100"]
 
@@ -72,12 +72,12 @@ def test_never_and_always_are_not_rounded_to():
         (["x"], [[math.inf]], "0 to 1"),
     ],
 )
-def test_what_cannot_be_drawn(tmp_path, names, shares, words):
+def test_invalid_input_raises_an_error(tmp_path, names, shares, words):
     with pytest.raises(LudusError, match=words):
         heatmap.heatmap(tmp_path / "a.png", names, shares)
     assert not list(tmp_path.iterdir())
 
 
-def test_only_png(tmp_path):
+def test_only_png_files_are_written(tmp_path):
     with pytest.raises(LudusError, match=r"ends in \.png"):
         heatmap.heatmap(tmp_path / "a.jpg", NAMES, SHARES)

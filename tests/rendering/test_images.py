@@ -40,7 +40,7 @@ def test_pixels_have_the_colours_of_the_shapes():
     assert tuple(pixels[30, 35]) == (0x10, 0x20, 0x30)
 
 
-def test_a_turned_rectangle_covers_what_it_should():
+def test_a_rotated_rectangle_covers_its_area():
     shapes = canvas_of((draw.rect, (30, 25, 40, 10, 0xFFFFFF, 0.0, 90.0)))
     pixels = images.raster(shapes, FRAME)
     assert tuple(pixels[15, 50]) == (255, 255, 255)
@@ -65,7 +65,7 @@ def test_every_scene_draws_in_every_form(name):
     assert {line.count("▀") for line in lines} == {40}
 
 
-def test_areas_are_not_seen():
+def test_areas_are_invisible():
     area = (draw.area, (10, 10, 50, 30, 3))
     for around in ((draw.rect, (0, 0, 100, 60, 0x102030)), (draw.circle, (20, 30, 10, 0xFF0000))):
         with_area, without = canvas_of(around, area), canvas_of(around)
@@ -121,7 +121,7 @@ def test_a_video_decodes_to_its_frames_at_its_pace(tmp_path):
         assert bright == [place == step for place in range(5)]
 
 
-def test_a_video_without_its_library_is_a_sentence(tmp_path, monkeypatch):
+def test_a_video_without_its_library_raises_an_error(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     shapes = canvas_of((draw.circle, (10, 10, 5, 0xFFFFFF)))
     with pytest.raises(LudusError, match=r"pip install 'ludus\[video\]'"):
@@ -129,7 +129,7 @@ def test_a_video_without_its_library_is_a_sentence(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bad_paths_get_a_sentence_and_leave_nothing(tmp_path):
+def test_bad_paths_raise_an_error_and_leave_no_file(tmp_path):
     shapes = canvas_of((draw.circle, (10, 10, 5, 0xFFFFFF)))
     with pytest.raises(LudusError, match=r"use a name that ends in \.png, \.webp, \.svg, \.gif or \.mp4"):
         images.save(tmp_path / "picture.bmp", [shapes], FRAME)

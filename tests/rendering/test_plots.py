@@ -108,7 +108,7 @@ def test_a_band_lies_between_low_and_high(tmp_path):
 
 
 @pytest.mark.parametrize("missing", [math.nan, math.inf, -math.inf, None])
-def test_what_is_not_finite_is_a_gap(tmp_path, missing):
+def test_numbers_that_are_not_finite_are_gaps(tmp_path, missing):
     series = Series("a", range(11), [1.0] * 4 + [missing] * 3 + [1.0] * 4)
     blue = painted_in(drawn(tmp_path, series), COLORS[0])
     for x, there in ((2, True), (3, True), (4, False), (5, False), (6, False), (7, True), (9, True)):
@@ -124,7 +124,7 @@ def test_a_point_between_gaps_is_a_dot(tmp_path):
     assert not blue[row, column + 6] and not blue[row, column - 6]
 
 
-def test_points_without_a_place_are_left_out(tmp_path):
+def test_points_without_a_finite_x_are_left_out(tmp_path):
     whole = drawn(tmp_path, Series("a", [0, 1, 2], [0, 1, 0]))
     broken = drawn(tmp_path, Series("a", [math.nan, 0, 1, math.inf, 2], [50, 0, 1, 99, 0]))
     assert (whole == broken).all()
@@ -266,7 +266,7 @@ def test_values_in_four_digits(value, expected):
 
 
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 20), st.booleans())
-def test_ticks_are_inside_and_told_apart(one, other, count, whole):
+def test_ticks_are_inside_and_have_different_labels(one, other, count, whole):
     low, high = layout.limits([np.array([one, other])])
     found = ticks(low, high, count, whole)
     slack = 1e-5 * found.step
@@ -363,11 +363,11 @@ def test_long_names_lose_their_middle_and_the_legend_has_two_rows_at_most():
         ("ﬁt…", "fit..."),
     ],
 )
-def test_words_use_the_letters_of_the_font(words, expected):
+def test_texts_use_the_characters_of_the_font(words, expected):
     assert plots.drawable(words) == expected
 
 
-def test_colours_are_told_apart_by_all_eyes():
+def test_colours_are_distinguishable_with_colour_blindness():
     """Distances in OKLab, as seen with and without one kind of cone (Machado et al. 2009), and contrast (WCAG)."""
     eyes = [
         np.eye(3),
@@ -438,21 +438,21 @@ def test_a_folder_that_is_missing_or_in_the_way(tmp_path):
         ([Series("a", [], [])] * 9, "has colours for 8 series and got 9"),
     ],
 )
-def test_wrong_series_are_told(tmp_path, series, sentence):
+def test_wrong_series_raise_an_error(tmp_path, series, sentence):
     with pytest.raises(LudusError, match=sentence):
         curves(tmp_path / "plot.png", series)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["plot.jpg", "plot", "plot.png.gz"])
-def test_other_endings_are_told(tmp_path, name):
+def test_other_endings_raise_an_error(tmp_path, name):
     with pytest.raises(LudusError, match=r"use a name that ends in \.png"):
         curves(tmp_path / name, [])
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("size", [(319, 540), (960, 199), (960.0, 540), (960, 540, 3), (10_000, 540)])
-def test_other_sizes_are_told(tmp_path, size):
+def test_other_sizes_raise_an_error(tmp_path, size):
     with pytest.raises(LudusError, match="whole numbers from 320x200 to 7680x4320"):
         curves(tmp_path / "plot.png", [], size=size)
 
@@ -483,12 +483,12 @@ def test_spark_has_its_width(values, width):
     assert ("▁" in line or "▅" in line) == any(math.isfinite(value) for value in values)
 
 
-def test_spark_without_room_is_told():
+def test_spark_without_width_raises_an_error():
     with pytest.raises(LudusError, match="width of 1 or more"):
         spark([1, 2], 0)
 
 
-def test_pillow_is_fetched_when_a_plot_is_drawn():
+def test_pillow_is_imported_when_a_plot_is_drawn():
     script = "import sys, ludus.rendering.plots; ludus.rendering.plots.spark([1, 2]); print('PIL' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""What tests let processes do, alone or under mpiexec: python distributed_scenes.py SCENE OUT CORES."""
+"""Scenes for the tests of distributed training, with or without mpiexec: python distributed_scenes.py SCENE OUT CORES."""
 
 import contextlib
 import dataclasses
@@ -31,7 +31,7 @@ ROWS, UPDATES = 8, 3
 
 
 class Watched:
-    """A source that remembers how likely the decisions were that it brought."""
+    """A source that records the log-probabilities of its decisions."""
 
     def __init__(self, source):
         self.source, self.publish, self.seen = source, source.publish, []
@@ -43,7 +43,7 @@ class Watched:
 
 
 def learned(workers, settings=SETTINGS, game="cartpole", runtime="threads"):
-    """Three updates: what was learned, how far it came, what the first rollout saw, how the workers stand."""
+    """Three updates: the parameters, the counters, the first rollout's log-probabilities and the states of the workers."""
     job = Job(game, ROWS, 3, settings.rollout_length, workers, settings)
     with contextlib.closing(open_source(runtime, job)) as source:
         agent = settings.new_agent(source.lanes[0].worker.pool)
@@ -57,7 +57,7 @@ def learned(workers, settings=SETTINGS, game="cartpole", runtime="threads"):
 
 
 def together(out):
-    """Learn beside the others; alone with as many workers it is the same run."""
+    """One of several processes that learn together; `alone` is the same run in one process."""
     arrays, _ = learned(1, runtime="mpi")
     np.savez(f"{out}.{devices.process()}.npz", **arrays)
 
@@ -76,7 +76,7 @@ def small_run():
 
 
 def kept(out, name, stop=lambda: False, resume=False):
-    """A run that rank 0 keeps in a folder, and the others help with."""
+    """A run that rank 0 saves in a folder, and that the other ranks take part in."""
     run, folder = small_run(), pathlib.Path(out) / name
     if devices.process():
         runs.take_part(run, stop, folder if resume else None)
@@ -84,11 +84,11 @@ def kept(out, name, stop=lambda: False, resume=False):
         folder.mkdir(exist_ok=True)
         write_settings(folder, run)
         assert list(runs.carry_out(folder, run, resume=resume))
-    devices.gathered(np.array(0))  # nobody reads what is still being written
+    devices.gathered(np.array(0))  # wait until rank 0 has written everything
 
 
 def resuming(out):
-    """A run in one go, and one that another process asks to end after two updates, gone on with."""
+    """An uninterrupted run, and a run that rank 1 stops after two updates and that is then resumed."""
     kept(out, "whole")
     calls = itertools.count(1)
     kept(out, "halves", lambda: next(calls) == 2)
@@ -102,20 +102,20 @@ def death(out):
 
 
 def error(out):
-    """Something goes wrong in rank 1, which ends as programs do."""
+    """Rank 1 raises an exception in its second update."""
     calls = itertools.count(1)
     kept(out, "lost", lambda: 1 // (next(calls) < 2) == 0)
 
 
 def keeper(out):
-    """Rank 0 cannot go on while another one waits for it."""
+    """Rank 0 fails while rank 1 waits for it."""
     if devices.process() == 0:
-        raise LudusError("there is no room")
+        raise LudusError("the disk is full")
     kept(out, "none")
 
 
 def actors(out):
-    """Two actors on devices of their own, and two devices that learn: the same as two that do both."""
+    """Two devices for actors and two for learning give the same result as two devices that do both."""
     import jax
 
     places, plain = set(), DeepAgent.act
@@ -144,5 +144,5 @@ if __name__ == "__main__":
             patch.setattr("ludus.pool.available_cores", lambda: int(cores))
             with runtimes.session(runtime, SETTINGS):
                 globals()[scene](out)
-    except LudusError as wrong:
-        sys.exit(f"ludus: {wrong}")
+    except LudusError as failure:
+        sys.exit(f"ludus: {failure}")

@@ -1,4 +1,4 @@
-"""Run by mpiexec, with the name of a scene: what the tests of the mpi runtime let the ranks play."""
+"""Scenes for the tests of the mpi runtimes: mpiexec runs `python ranks.py SCENE RUNTIME OUT`."""
 
 import contextlib
 import itertools
@@ -12,13 +12,13 @@ from small_runs import LAKE, LAKE_SETTINGS, empty_table, learn, small_job
 
 from ludus.algorithms.tabular.checkpoints import Learner
 from ludus.runtimes import Job, mpi, open_source
-from ludus.runtimes.transport import mail as mpi_mail
+from ludus.runtimes.transport import messages
 from ludus.training.loop import train
 from ludus.types import LudusError
 
 
 def lake(runtime, out):
-    """Learn, and leave the table."""
+    """Learn and save the table."""
     job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS)
     with contextlib.closing(open_source(runtime, job)) as source:
         table, progress = learn(source, job.algorithm, empty_table(job), 40)
@@ -26,7 +26,7 @@ def lake(runtime, out):
 
 
 def replicas(game, out):
-    """Learn, go on from a state in another source, and leave the table."""
+    """Learn, continue in a second source from the state of the first, and save the table."""
     job = small_job(game)
     with contextlib.closing(open_source("mpi", job)) as source:
         half, _ = learn(source, job.algorithm, empty_table(job), 2)
@@ -38,7 +38,7 @@ def replicas(game, out):
 
 
 def times(out):
-    """The server remembers how far everyone has come."""
+    """The server saves and restores the time of every worker."""
     job = small_job("connect4")
     with contextlib.closing(open_source("mpi_server", job)) as source:
         source.restore({"worker_0": {"time": np.array([1000])}, "worker_1": {"time": np.array([2000])}})
@@ -49,7 +49,7 @@ def times(out):
 
 
 class Misread(Job):
-    """A job that the other ranks read otherwise than rank 0."""
+    """A job whose JSON names another game, so that only the other ranks fail."""
 
     def to_json(self) -> str:
         return super().to_json().replace(self.game, "chss")
@@ -60,13 +60,14 @@ def bad_game(runtime, out):
     job = Misread(**vars(small_job("tictactoe")))
     with contextlib.closing(open_source(runtime, job)) as source:
         try:
-            learn(source, job.algorithm, empty_table(job), 1)
+            # The units of workers that did not fail are learned from first; the next round raises the error.
+            learn(source, job.algorithm, empty_table(job), 2)
         except LudusError as error:
-            pathlib.Path(f"{out}-sentence-{runtime}").write_text(str(error))
+            pathlib.Path(f"{out}-error-{runtime}").write_text(str(error))
 
 
 def everything(runtime, out):
-    """All that ends well, one source after the other."""
+    """All scenes that end normally, one source after the other."""
     lake("mpi", out)
     lake("mpi_server", out)
     replicas("tictactoe", out)
@@ -77,11 +78,11 @@ def everything(runtime, out):
 
 
 SOURCES = {"everything": 9}
-"""how often the other ranks serve"""
+"""how many sources the other ranks serve"""
 
 
 def death(runtime, out, victim):
-    """One of the ranks is killed while all are at work; rank 0 leaves the sentence that it gets to hear."""
+    """One rank is killed while all are working; rank 0 saves the error message that it gets."""
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     job = Job(LAKE, 8, 3, 100, 1, LAKE_SETTINGS)
     with contextlib.closing(open_source(runtime, job)) as source:
@@ -95,7 +96,7 @@ def death(runtime, out, victim):
 
 
 def crash(runtime, out):
-    """Rank 0 falls over and closes nothing."""
+    """Rank 0 crashes without closing its source."""
     source = open_source("mpi", small_job("tictactoe"))
     source.publish(empty_table(source.job), 0)
     next(iter(source))
@@ -108,10 +109,11 @@ def early(runtime, out):
 
 if __name__ == "__main__":
     scene, runtime, out, *more = sys.argv[1:]
-    mpi_mail.SILENCE_SECONDS = 3.0
+    messages.TIMEOUT_SECONDS = 3.0
     pathlib.Path(f"{out}.{mpi.rank()}").write_text(str(os.getpid()))
     if mpi.rank() > 0:
         for _ in range(SOURCES.get(scene, 1)):
             mpi.serve()
     else:
-        globals()[scene](runtime, out, *more)
+        with mpi.session(LAKE_SETTINGS):
+            globals()[scene](runtime, out, *more)

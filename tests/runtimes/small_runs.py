@@ -1,4 +1,4 @@
-"""Short runs of small games, for whichever runtime is asked."""
+"""Short runs of small games for the tests of all runtimes."""
 
 import contextlib
 import itertools
@@ -30,7 +30,7 @@ def empty_table(job):
 
 
 def learn(source, algorithm, table, updates):
-    """The table, and the progress of each update."""
+    """The learned table and the progress of each update."""
     progress = list(itertools.islice(train(None, algorithm, Learner(table, 0, 0), source), updates))
     return progress[-1].learner.table, progress
 
@@ -47,10 +47,10 @@ def same(one, other):
 
 
 def children():
-    """The ids of the processes that this one has started and that still run."""
+    """The ids of the running child processes."""
     found = set()
     for task in pathlib.Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # a thread that ended while we looked has no children
+        with contextlib.suppress(FileNotFoundError):  # the thread has ended meanwhile
             found |= {int(word) for word in (task / "children").read_text().split()}
     return found
 
@@ -61,15 +61,15 @@ def alive(process):
     return False
 
 
-def wait_until(true, seconds=60):
-    """Whether something came true; the seconds only bound a test that fails."""
+def wait_until(condition, seconds=60):
+    """Wait until a condition is true; returns whether it is. The limit only matters for tests that fail."""
     stop = time.monotonic() + seconds
-    while not true() and time.monotonic() < stop:
+    while not condition() and time.monotonic() < stop:
         time.sleep(0.02)
-    return true()
+    return condition()
 
 
 def shared_files():
-    """All that lies in shared memory, but for what MPI, Ray and Chromium put there while other tests run beside."""
+    """The files in shared memory, except those of MPI, Ray and Chromium, which other tests may use at the same time."""
     files = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
     return {file for file in files if not file.startswith(("sm_segment", "vader_segment", "plasma", ".org.chromium"))}

@@ -1,4 +1,4 @@
-"""What somebody drove is learned from: pieces of it in the rows of rollouts, between those of the agent."""
+"""Demonstrations: recorded games are cut into rollouts and learned from between the rollouts of the agent."""
 
 import contextlib
 import itertools
@@ -29,7 +29,7 @@ STEPS, ROWS = 20, 2
 
 
 def driven(path, game="car", steps=STEPS):
-    """A replay of the driver by rule."""
+    """Save a replay of the scripted driver."""
     driver = agents.load("scripted", game)
     pool, actions = open_pool(game, 1, 7), []
     params = driver.init(pool.spec, 0)
@@ -48,7 +48,7 @@ def learning(tmp_path):
         yield source, tmp_path, train(agent, SETTINGS, SETTINGS.new_learner(agent, 3), source)
 
 
-def test_a_drive_is_learned_from_between_our_own(learning):
+def test_demonstrations_are_learned_from_between_rollouts_of_the_agent(learning):
     source, folder, progress = learning
     before = next(progress)
     driven(folder / "drive.replay")
@@ -65,7 +65,7 @@ def test_a_drive_is_learned_from_between_our_own(learning):
     assert source.own == 2 and source.version == 4
 
 
-def test_what_cannot_be_read_is_put_aside_with_a_sentence(learning, capsys):
+def test_unreadable_demonstrations_are_renamed_with_an_error_message(learning, capsys):
     _, folder, progress = learning
     (folder / "broken.replay").write_bytes(b"nothing")
     driven(folder / "pole.replay", "cartpole")
@@ -74,7 +74,7 @@ def test_what_cannot_be_read_is_put_aside_with_a_sentence(learning, capsys):
     assert "broken.replay is not learned from" in capsys.readouterr().err
 
 
-def test_every_step_of_a_drive_is_there_once(tmp_path):
+def test_every_step_of_a_demonstration_occurs_once(tmp_path):
     driven(tmp_path / "drive.replay")
     game = read(tmp_path / "drive.replay")
     agent = SETTINGS.new_agent(open_pool("car", 1, 0))

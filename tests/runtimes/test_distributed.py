@@ -1,4 +1,4 @@
-"""Ranks of MPI that train one network together, and actors on devices of their own; see `distributed_scenes.py`."""
+"""MPI ranks that train one network together, and actors on separate devices; see `distributed_scenes.py`."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ def begin(*command, ranks=0):
 
 
 def ended(process):
-    """What it said and how it ended; nobody stays behind."""
+    """Its standard output, its standard error and its exit code, after it has exited."""
     try:
         return (*process.communicate(timeout=300), process.returncode)
     finally:
@@ -39,46 +39,46 @@ def ended(process):
 
 
 def play(scene, out, cores=1, ranks=2):
-    """Play a scene to its end."""
+    """Run a scene to its end."""
     return ended(begin(SCENES, scene, out, cores, ranks=ranks))
 
 
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory):
-    """What three updates of two processes left in each, and what they leave in one that plays for both."""
+    """The results of three updates: in each of two processes, and in one process with all rows."""
     out = tmp_path_factory.mktemp("distributed")
     for scene, cores, ranks in (("together", 1, 2), ("alone", 2, 0)):
-        _, told, code = play(scene, out / scene, cores, ranks)
-        assert code == 0, told
+        _, errors, code = play(scene, out / scene, cores, ranks)
+        assert code == 0, errors
     return [dict(np.load(out / name)) for name in ("together.0.npz", "together.1.npz", "alone.0.npz")]
 
 
-def test_all_processes_learn_the_same_to_the_bit(learned):
+def test_all_processes_learn_identical_parameters(learned):
     first, second, _ = learned
     names = [name for name in first if name.startswith("params/")]
     assert names
     assert all(np.array_equal(first[name], second[name]) for name in names)
 
 
-def test_two_processes_learn_what_one_does(learned):
+def test_two_processes_learn_the_same_as_one(learned):
     first, _, alone = learned
     names = [name for name in alone if name.startswith("params/")]
     assert all(np.allclose(first[name], alone[name], rtol=0, atol=1e-5) for name in names)
 
 
-def test_every_process_plays_games_of_its_own(learned):
+def test_processes_play_different_games(learned):
     first, second, alone = learned
     assert not np.array_equal(first["rows"], second["rows"])
     assert np.allclose(np.hstack([first["rows"], second["rows"]]), alone["rows"], atol=1e-5)
 
 
-def test_steps_and_games_are_those_of_all_processes(learned):
+def test_steps_and_games_of_all_processes_are_counted(learned):
     first, second, alone = learned
     assert np.array_equal(first["counts"], alone["counts"])
     assert np.array_equal(second["counts"], alone["counts"])
 
 
-def test_every_process_knows_the_actors_of_all(learned):
+def test_every_process_has_the_states_of_all_workers(learned):
     first, second, alone = learned
     actors = {name for name in alone if name.startswith("worker_")}
     assert {name.split("/")[0] for name in actors} == {"worker_0", "worker_1"}
@@ -87,9 +87,9 @@ def test_every_process_knows_the_actors_of_all(learned):
     assert not np.array_equal(first["worker_0/states"], first["worker_1/states"])
 
 
-def test_a_run_is_stopped_by_any_process_and_goes_on_exactly(tmp_path):
-    _, told, code = play("resuming", tmp_path)
-    assert code == 0, told
+def test_any_process_can_stop_a_run_which_resumes_exactly(tmp_path):
+    _, errors, code = play("resuming", tmp_path)
+    assert code == 0, errors
     whole, halves = (checkpoint.list_checkpoints(tmp_path / name / "checkpoints") for name in ("whole", "halves"))
     assert len(halves) == len(whole) + 1
     one, other = (checkpoint.load(found[-1]).arrays for found in (whole, halves))
@@ -99,23 +99,23 @@ def test_a_run_is_stopped_by_any_process_and_goes_on_exactly(tmp_path):
 
 
 @pytest.mark.parametrize("scene", ["death", "error"])
-def test_what_was_learned_outlives_a_rank(scene, tmp_path):
-    _, told, code = play(scene, tmp_path)
+def test_a_checkpoint_is_saved_when_a_rank_fails(scene, tmp_path):
+    _, errors, code = play(scene, tmp_path)
     assert code != 0
     lost = "rank 0 lost the connection to another rank" if scene == "death" else "ZeroDivisionError"
-    assert f"ludus: {lost}" in told, told
+    assert f"ludus: {lost}" in errors, errors
     assert checkpoint.list_checkpoints(tmp_path / "lost" / "checkpoints")
 
 
-def test_without_rank_0_the_others_end(tmp_path):
-    _, told, code = play("keeper", tmp_path)
+def test_other_ranks_end_when_rank_0_fails(tmp_path):
+    _, errors, code = play("keeper", tmp_path)
     assert code != 0
-    assert "ludus: there is no room; resume the run with as many ranks" in told
+    assert "ludus: the disk is full; resume the run with the same number of ranks" in errors
 
 
-def test_the_command_line_ends_all_ranks_at_once(tmp_path):
-    words = f"-m ludus.cli train cartpole --algorithm ppo --out {tmp_path} --num-envs 8 --gradient-accumulation 1 --devices 1 --rollout-length 8"
-    words += f" --steps {10**9} --evaluations 0 --eval-games 2 --json --runtime mpi"
+def test_an_interrupt_of_one_rank_ends_the_run_on_all_ranks(tmp_path):
+    words = f"-m ludus.cli train cartpole --algorithm ppo --out {tmp_path} --num-envs 8 --gradient-accumulation 1"
+    words += f" --devices 1 --rollout-length 8 --steps {10**9} --evaluations 0 --eval-games 2 --json --runtime mpi"
     process = begin(*words.split(), ranks=2)
     metrics = tmp_path / "cartpole-0001" / "metrics.jsonl"
 
@@ -148,15 +148,15 @@ def rank_of(out, number):
     raise AssertionError(f"mpiexec has no rank {number}")
 
 
-def test_actors_on_devices_of_their_own_play_the_same(tmp_path):
+def test_actors_on_separate_devices_play_the_same(tmp_path):
     out = tmp_path / "actors"
-    _, told, code = play("actors", out, 4, ranks=0)
-    assert code == 0, told
+    _, errors, code = play("actors", out, 4, ranks=0)
+    assert code == 0, errors
     assert out.read_text() == "acting on [0, 1], learning on [2, 3]"
     assert np.load(f"{out}.npz")["same"].all()
 
 
-def test_devices_that_are_not_there_are_a_sentence():
+def test_missing_devices_raise_an_error():
     there = len(devices.learners(0))
     with pytest.raises(LudusError, match=f"99 devices were requested, but this process has {there}"):
         devices.learners(99)
@@ -166,6 +166,6 @@ def test_devices_that_are_not_there_are_a_sentence():
         PPO(actor_devices=-1)
 
 
-def test_one_process_gathers_what_it_says():
+def test_one_process_gathers_its_own_arrays():
     array = np.arange(3)
     assert devices.gathered({"a": array})[0]["a"] is array

@@ -1,4 +1,4 @@
-"""Workers in processes of their own: whoever dies, nobody hangs and nothing stays."""
+"""The runtime `processes`: whichever process dies, no other process hangs and no resources are left."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from small_runs import (
 )  # fmt: skip
 
 from ludus.runtimes import Job, open_source
-from ludus.runtimes.processes import Helper
+from ludus.runtimes.processes import ProcessLane
 from ludus.runtimes.transport.memory import Segment
 from ludus.types import LudusError
 
@@ -34,7 +34,7 @@ job = Job(sys.argv[1], 8, 1, 10, 2, Tabular())
 source = open_source("processes", replace(job, steps=2**50))
 source.publish(job.worker(0).new_table(), 0)
 source._begin()
-print(*(helper.process.pid for helper in source.helpers), flush=True)
+print(*(worker.process.pid for worker in source.workers), flush=True)
 time.sleep(10_000)
 """
 
@@ -43,23 +43,23 @@ def test_a_killed_worker_is_replaced(capsys):
     job = Job(LAKE, 8, 3, 100, 2, LAKE_SETTINGS)
     with contextlib.closing(open_source("processes", job)) as source:
         half, _ = learn(source, job.algorithm, empty_table(job), 2)
-        os.kill(source.helpers[1].process.pid, signal.SIGKILL)
+        os.kill(source.workers[1].process.pid, signal.SIGKILL)
         table, progress = learn(source, job.algorithm, half, 20)
         times = [int(parts["time"][0]) for parts in source.state().values()]
-    assert "worker 1 was ended by SIGKILL" in capsys.readouterr().err
+    assert "worker 1 was killed by SIGKILL" in capsys.readouterr().err
     assert table.rows["values"][0].max() == pytest.approx(BEST_START, abs=1e-6)
-    assert times == [2200, 2200], "schedules go on where they were"
+    assert times == [2200, 2200], "schedules must continue where they were"
     updates = [step.metrics["decisions"] for step in progress]
-    assert updates[0] < 0.7 * updates[1], "the chunk of the dead is missing, and only that"
+    assert updates[0] < 0.7 * updates[1], "only the unit of the dead worker must be missing"
 
 
-def test_the_games_of_a_replacement_are_others():
+def test_a_replacement_plays_other_games():
     job = small_job("connect4")
     first, second = (job.worker(1, restarts).pool.states["key"] for restarts in (0, 1))
     assert not set(first.tolist()) & set(second.tolist())
 
 
-def test_a_worker_that_always_dies_ends_the_run_with_its_last_words(monkeypatch, capsys):
+def test_a_worker_that_always_dies_ends_the_run_with_its_output(monkeypatch, capsys):
     monkeypatch.setattr(Job, "to_json", lambda self: "no job")
     job = small_job("tictactoe", workers=1)
     with (
@@ -67,46 +67,46 @@ def test_a_worker_that_always_dies_ends_the_run_with_its_last_words(monkeypatch,
         pytest.raises(LudusError, match=r"(?s)3 times in a row.*JSONDecodeError"),
     ):
         learn(source, job.algorithm, empty_table(job), 1)
-    assert "another takes its place" in capsys.readouterr().err
+    assert "a new worker replaces it" in capsys.readouterr().err
 
 
-def test_what_the_others_learned_is_merged_before_the_end(monkeypatch):
-    def start(helper):
-        begin(helper)
-        if helper.number == 1:
-            helper.process.kill()
+def test_units_of_other_workers_are_merged_before_the_run_fails(monkeypatch):
+    def start_and_kill(lane):
+        start(lane)
+        if lane.number == 1:
+            lane.process.kill()
 
-    begin = Helper.start
-    monkeypatch.setattr(Helper, "start", start)
+    start = ProcessLane.start
+    monkeypatch.setattr(ProcessLane, "start", start_and_kill)
     job = small_job("tictactoe")
     table = empty_table(job)
     with (
         contextlib.closing(open_source("processes", job)) as source,
-        pytest.raises(LudusError, match="worker 1 was ended by SIGKILL, 3 times in a row"),
+        pytest.raises(LudusError, match="worker 1 was killed by SIGKILL, 3 times in a row"),
     ):
         learn(source, job.algorithm, table, 10)
     assert table.rows["visits"].sum() > 2.5 * job.rows * job.steps * 0.8
 
 
-def test_a_sentence_of_a_worker_arrives():
+def test_an_error_in_a_worker_reaches_the_learner():
     with contextlib.closing(open_source("processes", small_job("chss"))) as source:
         source.publish(empty_table(small_job("tictactoe")), 0)
         with pytest.raises(LudusError, match='unknown game "chss"'):
             next(iter(source))
 
 
-def test_workers_leave_interrupts_to_the_parent():
+def test_workers_ignore_interrupts():
     job = small_job("tictactoe")
     with contextlib.closing(open_source("processes", job)) as source:
         learn(source, job.algorithm, empty_table(job), 1)
-        for helper in source.helpers:
-            os.kill(helper.process.pid, signal.SIGINT)
-            assert os.getpgid(helper.process.pid) != os.getpgid(0)
+        for worker in source.workers:
+            os.kill(worker.process.pid, signal.SIGINT)
+            assert os.getpgid(worker.process.pid) != os.getpgid(0)
         learn(source, job.algorithm, empty_table(job), 1)
-        assert [helper.restarts for helper in source.helpers] == [0, 0]
+        assert [worker.restarts for worker in source.workers] == [0, 0]
 
 
-def test_a_round_that_was_broken_off_does_no_harm():
+def test_an_interrupted_round_is_discarded():
     job = small_job("connect4")
     with contextlib.closing(open_source("processes", job)) as source:
         table, _ = learn(source, job.algorithm, empty_table(job), 1)
@@ -116,33 +116,33 @@ def test_a_round_that_was_broken_off_does_no_harm():
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "gymnasium:FrozenLake-v1(compiled=false)"])
-def test_a_killed_parent_leaves_nothing(game):
+def test_workers_exit_when_the_parent_is_killed(game):
     files = shared_files()
     with subprocess.Popen([sys.executable, "-c", ENDLESS, game], stdout=subprocess.PIPE, text=True) as parent:
         try:
             assert parent.stdout
             workers = [int(word) for word in parent.stdout.readline().split()]
             before = [ticks(worker) for worker in workers]
-            in_a_chunk = wait_until(lambda: all(ticks(w) > t + 10 for w, t in zip(workers, before, strict=True)))
+            working = wait_until(lambda: all(ticks(w) > t + 10 for w, t in zip(workers, before, strict=True)))
         finally:
             parent.kill()
-    assert in_a_chunk
+    assert working
     assert len(workers) == 2
     assert wait_until(lambda: not any(map(alive, workers)))
     assert shared_files() <= files
 
 
 def ticks(process):
-    """Processor time that a process has used."""
+    """The processor time of a process."""
     with open(f"/proc/{process}/stat") as stat:
         fields = stat.read().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 
 
-def test_segments_grow_and_remember():
+def test_segments_grow_and_keep_earlier_views():
     one = Segment()
-    facts = one.put({"small": np.arange(3), "letters": np.frombuffer(b"abc", "S1")})
-    early = one.get(facts)["small"]
+    layout = one.put({"small": np.arange(3), "letters": np.frombuffer(b"abc", "S1")})
+    early = one.get(layout)["small"]
     other = Segment(os.dup(one.descriptor))
     large = {"large": np.arange(100_000.0).reshape(100, 1000), "empty": np.zeros((0, 2), np.int8)}
     found = one.get(other.put(large))

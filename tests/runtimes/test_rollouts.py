@@ -19,6 +19,7 @@ from ludus.algorithms.opponents import Opponents, choose, with_snapshot
 from ludus.algorithms.ppo import PPO
 from ludus.algorithms.protocol import Desk
 from ludus.algorithms.rollout_worker import RolloutWorker, joined, stack_steps
+from ludus.algorithms.tally import empty, merged
 from ludus.bridges import open_pool
 from ludus.evaluation.play import Counts
 from ludus.runtimes import Job, open_source
@@ -149,7 +150,7 @@ def test_several_actors_are_as_one():
         one, other = next(iter(source))
     both = joined([one, other])
     assert bits(both.steps) == bits(jax.tree.map(lambda *parts: np.concatenate(parts, axis=1), one.steps, other.steps))
-    assert (both.tally == one.tally + other.tally).all()
+    assert (both.tally == merged([one.tally, other.tally])).all()
     assert bits(one.decisions.action) != bits(other.decisions.action)
 
 
@@ -285,7 +286,7 @@ def test_rollouts_of_random_games_have_their_shapes_and_are_counted(game, rows, 
     """A game is counted when the next one opens; evaluation counts it one step before, at its end."""
     actor, replica = random_actor(game, rows, seed), open_pool(game, rows, seed)
     spec, lengths = replica.spec, data.draw(st.lists(st.integers(1, 30), min_size=1, max_size=3))
-    counts, row_games, tally = Counts(replica, 4000), np.arange(rows), np.zeros(3 + spec.seats)
+    counts, row_games, tally = Counts(replica, 4000), np.arange(rows), empty(spec.seats)
     expected = np.zeros(2 + spec.seats)
     for length in lengths:
         rollout = collect(actor, length)
@@ -299,7 +300,7 @@ def test_rollouts_of_random_games_have_their_shapes_and_are_counted(game, rows, 
             == (length, wide)
         )
         assert rollout.decisions.value.shape == (length + 1, wide, spec.seats)
-        tally += rollout.tally
+        tally = merged([tally, rollout.tally])
         for actions in rollout.decisions.action:
             done = counts.done
             expected = np.array([done, counts.lengths.sum(), *counts.returns.sum(axis=0)])
@@ -307,7 +308,7 @@ def test_rollouts_of_random_games_have_their_shapes_and_are_counted(game, rows, 
             row_games[counts.add(row_games, step, replica.status)] += rows
         assert done <= counts.done
     np.testing.assert_allclose(tally[[0, 1]], expected[:2])
-    np.testing.assert_allclose(tally[3:], expected[2:], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(tally[3 : 3 + spec.seats], expected[2:], rtol=1e-6, atol=1e-6)
     assert tally[2] <= sum(lengths) * rows * spec.views
 
 

@@ -1,4 +1,4 @@
-"""Every runtime that plays in this process or starts others from it; `test_mpi.py` asks the same under mpiexec."""
+"""The runtimes that work without mpiexec; `test_mpi.py` tests the others in the same way."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from small_runs import (
 from ludus import runtimes
 from ludus.algorithms.tabular import Tabular
 from ludus.runtimes import Job, open_source
-from ludus.runtimes.transport.mail import load_mpi
+from ludus.runtimes.transport.messages import load_mpi
 from ludus.types import LudusError
 
 HERE = [name for name in runtimes.names() if not name.startswith("mpi")]
@@ -41,7 +41,7 @@ def test_learns_the_lake_exactly(runtime):
 @pytest.mark.parametrize(
     ("runtime", "game"), [(name, "connect4") for name in HERE] + [("local", "tictactoe"), ("threads", "tictactoe")]
 )
-def test_goes_on_exactly_where_its_state_was_taken(runtime, game):
+def test_continues_exactly_from_a_saved_state(runtime, game):
     job = small_job(game, workers_of(runtime))
     with contextlib.closing(open_source(runtime, job)) as source:
         half, _ = learn(source, job.algorithm, empty_table(job), 3)
@@ -59,13 +59,13 @@ def test_goes_on_exactly_where_its_state_was_taken(runtime, game):
     [("tictactoe", {}), ("connect4", {"rows": 64, "steps": 60}), ("tictactoe", {"method": "sarsa", "tables": "seat"}),
      ("gymnasium:FrozenLake-v1(compiled=false)", {"form": "numpy"})],
 )  # fmt: skip
-def test_processes_end_in_the_table_of_threads(game, settings):
+def test_processes_learn_the_same_table_as_threads(game, settings):
     job = small_job(game, **settings)
     assert same(learned_table("processes", job, 4), learned_table("threads", job, 4))
 
 
 @pytest.mark.parametrize("runtime", HERE)
-def test_closing_leaves_nothing(runtime):
+def test_closing_frees_all_resources(runtime):
     processes, files, open_files = children(), shared_files(), len(os.listdir("/proc/self/fd"))
     job = small_job("tictactoe", workers_of(runtime))
     with contextlib.closing(open_source(runtime, job)) as source:
@@ -77,7 +77,7 @@ def test_closing_leaves_nothing(runtime):
 
 
 @pytest.mark.parametrize("runtime", HERE)
-def test_another_number_of_rows_is_a_sentence(runtime):
+def test_a_state_with_another_number_of_rows_is_rejected(runtime):
     few, many = (small_job("tictactoe", workers_of(runtime), rows) for rows in (4, 8))
     state = {f"worker_{number}": few.worker(number).state() for number in range(few.workers)}
     with (
@@ -87,17 +87,17 @@ def test_another_number_of_rows_is_a_sentence(runtime):
         source.restore(state)
 
 
-def test_a_job_survives_being_sent():
+def test_a_job_can_be_sent_as_json():
     job = Job("tictactoe", 3, 1, 2, 4, Tabular(method="sarsa", trace_decay=0.25), 3)
     assert Job.from_json(job.to_json()) == job
 
 
-def test_an_unknown_runtime_is_a_sentence():
+def test_an_unknown_runtime_raises_an_error():
     with pytest.raises(LudusError, match="known are local, mpi, mpi_server, processes, threads"):
         open_source("pigeons", small_job("tictactoe"))
 
 
-def test_without_mpi4py_a_sentence_says_what_to_install(monkeypatch):
+def test_without_mpi4py_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(LudusError, match=r"pip install 'ludus\[mpi\]'"):
         load_mpi()

@@ -1,4 +1,4 @@
-"""A studio to talk to: its web in this process, with a folder of its own."""
+"""A studio in this process with its own folder, and a client for its web application."""
 
 import time
 import warnings
@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 with warnings.catch_warnings():
-    # It would rather have a client that is not out yet.
+    # Starlette warns that it prefers a newer HTTP client.
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
@@ -14,11 +14,11 @@ from ludus.studio import Studio
 from ludus.studio.app import web
 
 PATIENCE = 180.0
-"""seconds for what takes moments: a slow machine compiles first"""
+"""seconds to wait; long enough for a slow machine that compiles first"""
 
 
 class Served:
-    """A studio, and somebody who asks it."""
+    """A studio and an HTTP client."""
 
     def __init__(self, out):
         self.out, self.studio = out, Studio(out)
@@ -34,24 +34,24 @@ class Served:
         assert answer.status_code == status, answer.text
         return answer.json()
 
-    def begin(self, **wish):
-        """A run of tic-tac-toe without end, unless told otherwise; its name."""
-        values = {"steps": 10**9, "chunk": 20_000, "games": 20, **wish.pop("values", {})}
-        wish = {"game": "tictactoe", "algorithm": "q_learning", "values": values} | wish
-        return self.post("/api/runs", wish, 201)["run"]
+    def begin(self, **options):
+        """Start a run, by default an endless one of tic-tac-toe; return its name."""
+        values = {"steps": 10**9, "chunk": 20_000, "eval_games": 20, **options.pop("values", {})}
+        body = {"game": "tictactoe", "algorithm": "q_learning", "values": values} | options
+        return self.post("/api/runs", body, 201)["run"]
 
     def until(self, path, wanted):
-        """Ask until the answer is as wanted."""
+        """Poll until `wanted(answer)` is true."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             answer = self.get(path)
             if wanted(answer):
                 return answer
-            time.sleep(0.2)  # who asks more often takes the time of whom it waits for
-        raise AssertionError(f"waited in vain; the last answer was {answer}")
+            time.sleep(0.2)  # frequent requests would slow down the trainer
+        raise AssertionError(f"timeout; the last answer was {answer}")
 
     def close(self):
-        """End everything, also trainers that a test left behind."""
+        """Stop the studio and all trainers."""
         for summary in self.studio.runs_feed.summaries():
             if summary["status"] in ("training", "paused"):
                 self.studio.trainers.stop(self.out / summary["name"])

@@ -1,4 +1,4 @@
-"""The routes: what they answer, and that every one of them answers strangers with a sentence."""
+"""The routes: their responses, and error messages for invalid requests."""
 
 import io
 import json
@@ -29,11 +29,11 @@ BAD_NAMES = (
 
 @pytest.fixture(scope="module")
 def shelf_of_runs(tmp_path_factory):
-    """A folder with a finished run of tic-tac-toe that nobody may change."""
+    """A folder with a finished run of tic-tac-toe; tests use copies of it."""
     out = tmp_path_factory.mktemp("api") / "runs"
-    wish = {"game": "tictactoe", "algorithm": "q_learning", "steps": 12_000, "chunk": 2_000, "rows": 16,
-            "evaluations": 3, "games": 20, "keep": 2}  # fmt: skip
-    folder, run = runs.start(config.from_dict(wish, "the test"), out)
+    values = {"game": "tictactoe", "algorithm": "q_learning", "steps": 12_000, "chunk": 2_000, "num_envs": 16,
+              "evaluations": 3, "eval_games": 20, "keep_checkpoints": 2}  # fmt: skip
+    folder, run = runs.start(config.from_dict(values, "the test"), out)
     for _ in runs.carry_out(folder, run):
         pass
     return out
@@ -41,7 +41,7 @@ def shelf_of_runs(tmp_path_factory):
 
 @pytest.fixture
 def stocked(served, shelf_of_runs):
-    """A studio with a copy of it."""
+    """A studio with a copy of that folder."""
     import shutil
 
     shutil.copytree(shelf_of_runs, served.out)
@@ -51,13 +51,13 @@ def stocked(served, shelf_of_runs):
 RUN = "tictactoe-0001"
 
 
-def test_the_studio_says_which_it_is(served):
+def test_version_and_boot_of_the_studio(served):
     facts = served.get("/api/studio")
     assert facts["version"].count(".") == 2 and facts["boot"] == served.studio.boot
     assert facts["deep"] is True and facts["out"] == str(served.out)
 
 
-def test_games_are_told_with_all_that_the_gallery_needs(served):
+def test_games_have_all_facts_for_the_gallery(served):
     found = {game["name"]: game for game in served.get("/api/games")}
     assert {"car", "tictactoe", "balatro"} <= set(found)
     car, board = found["car"], found["tictactoe"]
@@ -68,7 +68,7 @@ def test_games_are_told_with_all_that_the_gallery_needs(served):
     assert served.client.get(board["picture"]).content[:4] == b"RIFF"
 
 
-def test_agents_of_a_game_are_told_with_the_runs_of_it(stocked):
+def test_agents_of_a_game_include_its_runs(stocked):
     found = {agent["name"]: agent for agent in stocked.get("/api/games/tictactoe/agents")}
     assert {"perfect", "random", "mcts(50)", "mcts(400)", "mcts(2000)", f"run:{RUN}"} <= set(found)
     assert "lookahead" not in found and "lookahead" in {one["name"] for one in stocked.get("/api/games/duel/agents")}
@@ -79,7 +79,7 @@ def test_agents_of_a_game_are_told_with_the_runs_of_it(stocked):
     assert "mcts(50)" not in {agent["name"] for agent in stocked.get("/api/games/car(track=7)/agents")}
 
 
-def test_agents_are_fetched_by_name_and_never_by_path(stocked):
+def test_agents_are_loaded_by_name_and_never_by_path(stocked):
     shelf = stocked.studio.shelf
     agent, params = shelf.agent(f"run:{RUN}", "tictactoe")
     assert agent.params is params and shelf.agent(f"run:{RUN}", "tictactoe")[0] is agent
@@ -92,24 +92,24 @@ def test_agents_are_fetched_by_name_and_never_by_path(stocked):
             shelf.agent(name, "tictactoe")
 
 
-def test_a_run_is_told_in_full(stocked):
+def test_summary_and_details_of_a_run(stocked):
     (summary,) = stocked.get("/api/runs")
     assert summary["name"] == RUN and summary["status"] == "finished" and summary["algorithm"] == "q_learning"
     assert set(summary) == {"name", "title", "tags", "game", "algorithm", "steps", "of", "score", "low", "high",
-                            "seconds", "rate", "left", "status", "sentence", "checkpoints"}  # fmt: skip
+                            "seconds", "steps_per_second", "left", "status", "sentence", "checkpoints"}  # fmt: skip
     run = stocked.get(f"/api/runs/{RUN}")
-    assert run["settings"]["rows"] == 16 and "score" in run["columns"] and "step" not in run["columns"]
+    assert run["settings"]["num_envs"] == 16 and "score" in run["columns"] and "step" not in run["columns"]
     assert len(run["checkpoints"]) == summary["checkpoints"] and sum(one["best"] for one in run["checkpoints"]) == 1
     assert run["checkpoints"][-1]["newest"] and all(one["bytes"] > 0 for one in run["checkpoints"])
 
 
 def test_metrics_come_as_columns_and_as_a_table(stocked):
-    told = stocked.get(f"/api/runs/{RUN}/metrics")
-    assert len(told["step"]) == len(told["seconds"]) == len(told["columns"]["score"]) >= 6
-    assert [value is not None for value in told["columns"]["score"]].count(True) == 3
+    metrics = stocked.get(f"/api/runs/{RUN}/metrics")
+    assert len(metrics["step"]) == len(metrics["seconds"]) == len(metrics["columns"]["score"]) >= 6
+    assert [value is not None for value in metrics["columns"]["score"]].count(True) == 3
     table = stocked.client.get(f"/api/runs/{RUN}/metrics.csv").text.splitlines()
-    assert len(table) == len(told["step"]) + 1 and table[0].split(",")[0] == "step"
-    assert [int(line.split(",")[0]) for line in table[1:]] == told["step"]
+    assert len(table) == len(metrics["step"]) + 1 and table[0].split(",")[0] == "step"
+    assert [int(line.split(",")[0]) for line in table[1:]] == metrics["step"]
 
 
 def test_titles_and_tags_are_kept(stocked):
@@ -128,7 +128,7 @@ def test_runs_are_compared_where_they_differ(stocked):
     assert facts["settings"]["algorithm"] == ["q_learning", "sarsa"] and "game" not in facts["settings"]
 
 
-def test_an_agent_goes_out_and_comes_back(stocked):
+def test_an_agent_is_exported_and_imported(stocked):
     packed = stocked.client.get(f"/api/runs/{RUN}/export?checkpoint=best")
     assert packed.headers["content-type"] == "application/zip"
     names = zipfile.ZipFile(io.BytesIO(packed.content)).namelist()
@@ -151,14 +151,14 @@ def zipped(**files):
 @pytest.mark.parametrize(
     "name", ["../../evil", "/etc/passwd", "a/../../b", "a\\b", "manifest.json/x", "run.toml", "x.py"]
 )
-def test_a_zip_that_reaches_elsewhere_is_refused(stocked, name):
+def test_a_zip_with_other_files_is_refused(stocked, name):
     before = sorted(stocked.out.parent.rglob("*"))
     answer = stocked.client.post("/api/agents", content=zipped(**{"manifest.json": "{}", name: "x"}))
     assert answer.status_code == 422 and "which no agent has" in answer.json()["sentence"]
     assert sorted(stocked.out.parent.rglob("*")) == before
 
 
-def test_zips_that_are_none_or_too_much_are_refused(stocked, monkeypatch):
+def test_invalid_and_large_zips_are_refused(stocked, monkeypatch):
     many = zipped(**{f"a{number}.safetensors": "" for number in range(50)})
     for content, status in ((b"", 422), (b"PK\x03\x04 nothing", 422), (many, 422), (zipped(), 422),
                             (zipped(**{"manifest.json": "{}"}), 400)):  # fmt: skip
@@ -168,7 +168,7 @@ def test_zips_that_are_none_or_too_much_are_refused(stocked, monkeypatch):
     bomb = zipped(**{"manifest.json": "0" * 2000})
     assert stocked.client.post("/api/agents", content=bomb).status_code == 413
     assert stocked.get("/api/runs")[0]["name"] == RUN and len(stocked.get("/api/runs")) == 1
-    assert not list(stocked.out.glob(".import-*")), "nothing is left behind"
+    assert not list(stocked.out.glob(".import-*")), "temporary folders are removed"
 
 
 def changed(packed, **facts):
@@ -179,15 +179,15 @@ def changed(packed, **facts):
     return zipped(**files)
 
 
-def test_an_agent_that_lies_about_itself_is_refused(stocked):
+def test_an_agent_with_a_wrong_manifest_is_refused(stocked):
     packed = stocked.client.get(f"/api/runs/{RUN}/export").content
     manifest = checkpoint.read_manifest(stocked.studio.shelf.checkpoint(RUN))
-    broken, unknown = manifest.algorithm | {"rows": "many"}, {"kind": "magic"}
-    lies = [{"game": "gymnasium:os.system"}, {"game": "connect4"}, {"fingerprint": "0" * 16}, {"agent": unknown},
+    broken, unknown = manifest.algorithm | {"num_envs": "many"}, {"kind": "magic"}
+    wrong = [{"game": "gymnasium:os.system"}, {"game": "connect4"}, {"fingerprint": "0" * 16}, {"agent": unknown},
             {"algorithm": broken}, {"algorithm": unknown}]  # fmt: skip
-    for lie in lies:
-        answer = stocked.client.post("/api/agents", content=changed(packed, **lie))
-        assert 400 <= answer.status_code < 500 and answer.json()["sentence"], lie
+    for facts in wrong:
+        answer = stocked.client.post("/api/agents", content=changed(packed, **facts))
+        assert 400 <= answer.status_code < 500 and answer.json()["sentence"], facts
     assert len(stocked.get("/api/runs")) == 1
 
 
@@ -202,9 +202,9 @@ def finished(served, job):
     return served.until(f"/api/jobs/{job}", lambda facts: facts["status"] != "running")
 
 
-def test_a_battle_is_fought_as_a_job(stocked):
-    wish = {"game": "tictactoe", "agents": ["random", "perfect", f"run:{RUN}", "random"], "games": 11}
-    done = finished(stocked, stocked.post("/api/battles", wish, 202)["job"])
+def test_a_battle_runs_as_a_job(stocked):
+    body = {"game": "tictactoe", "agents": ["random", "perfect", f"run:{RUN}", "random"], "games": 11}
+    done = finished(stocked, stocked.post("/api/battles", body, 202)["job"])
     assert done["status"] == "done" and done["done"] == done["total"] == 6 * 12
     result = done["result"]
     assert sorted(result["names"]) == sorted(["random", "random #2", "perfect", f"run:{RUN}"])
@@ -214,14 +214,14 @@ def test_a_battle_is_fought_as_a_job(stocked):
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "body",
     [{"game": "car", "agents": ["random", "scripted"]}, {"game": "tictactoe", "agents": ["random"]},
      {"game": "tictactoe", "agents": ["random", "person"]}, {"game": "tictactoe", "agents": ["random", "../x"]},
      {"game": "chss", "agents": ["random", "random"]}, {"game": "tictactoe", "agents": ["random", "best"], "games": 0},
      {"game": "tictactoe"}, {"agents": []}, []],
 )  # fmt: skip
-def test_a_battle_that_cannot_be_is_refused(served, wish):
-    answer = served.client.post("/api/battles", json=wish)
+def test_an_invalid_battle_is_refused(served, body):
+    answer = served.client.post("/api/battles", json=body)
     assert 400 <= answer.status_code < 500 and answer.json()["sentence"]
 
 
@@ -234,8 +234,8 @@ def test_an_agent_is_evaluated_as_a_job(stocked):
 
 
 def test_a_job_is_stopped(stocked):
-    wish = {"game": "tictactoe", "agents": ["mcts(2000)", "mcts(2000)"], "games": 1_000_000}
-    job = stocked.post("/api/battles", wish, 202)["job"]
+    body = {"game": "tictactoe", "agents": ["mcts(2000)", "mcts(2000)"], "games": 1_000_000}
+    job = stocked.post("/api/battles", body, 202)["job"]
     stocked.post(f"/api/jobs/{job}/stop")
     assert finished(stocked, job)["status"] == "stopped"
     assert job in {facts["job"] for facts in stocked.get("/api/jobs")}
@@ -245,7 +245,7 @@ def replay_of(actions):
     return replays.record("tictactoe", 7, ["person", "perfect"], actions)
 
 
-def test_replays_are_listed_told_and_drawn(served):
+def test_replays_are_listed_and_drawn(served):
     folder = served.out / "replays"
     folder.mkdir(parents=True)
     replays.save(folder / "tictactoe-0001.replay", replay_of([0, 4, 1, 8, 2]))
@@ -268,7 +268,7 @@ def test_replays_are_listed_told_and_drawn(served):
     assert [one["name"] for one in served.get("/api/replays")] == ["broken-0001"]
 
 
-def test_a_room_is_opened_and_its_game_kept(served):
+def test_a_room_is_opened_and_its_game_saved(served):
     room = served.post("/api/rooms", {"game": "tictactoe", "seats": ["random", "random"], "seed": 3}, 201)["room"]
     served.until(f"/api/rooms/{room}", lambda state: not state["thinking"])
     assert served.get(f"/api/rooms/{room}")["game"].startswith("tictactoe")
@@ -288,32 +288,34 @@ def test_a_room_is_opened_and_its_game_kept(served):
         assert 400 <= answer.status_code < 500 and answer.json()["sentence"], wrong
 
 
-class Onlooker:
-    """Somebody who watches, so that the room goes on."""
+class Viewer:
+    """A listener, because a room plays only while it is watched."""
 
-    def told(self, message):
+    def on_message(self, message):
         pass
 
-    def shown(self, frame):
+    def on_frame(self, frame):
         pass
 
 
-def test_a_drive_is_shown_to_a_run_that_can_learn_from_it(served):
-    pupil, other = (runs.prepare(config.resolve("car", algorithm), served.out) for algorithm in ("world_model", "ppo"))
+def test_a_game_becomes_a_demonstration_of_a_run(served):
+    learner, other = (
+        runs.prepare(config.resolve("car", algorithm), served.out) for algorithm in ("world_model", "ppo")
+    )
     room = served.post("/api/rooms", {"game": "car", "seats": ["scripted"], "seed": 7}, 201)["room"]
-    served.studio.rooms.get(room).attach(Onlooker())
+    served.studio.rooms.get(room).attach(Viewer())
     served.until(f"/api/rooms/{room}", lambda state: state["move"] >= 5)
-    name = served.post(f"/api/rooms/{room}/demonstration", {"run": pupil.name})["demonstration"]
-    drive = replays.load(pupil / "demonstrations" / f"{name}{replays.SUFFIX}")
-    assert drive.game == "car(track=7)" and len(drive.actions) >= 5
+    name = served.post(f"/api/rooms/{room}/demonstration", {"run": learner.name})["demonstration"]
+    replay = replays.load(learner / "demonstrations" / f"{name}{replays.SUFFIX}")
+    assert replay.game == "car(track=7)" and len(replay.actions) >= 5
     assert "its own play alone" in served.post(f"/api/rooms/{room}/demonstration", {"run": other.name}, 400)["sentence"]
 
 
-def test_every_route_answers_bad_names_with_a_sentence(stocked):
+def test_every_route_answers_bad_names_with_a_message(stocked):
     paths = stocked.get("/api/openapi.json")["paths"]
-    asked = [(path, method) for path, methods in paths.items() for method in methods if "{" in path]
-    assert len(asked) > 20
-    for path, method in asked:
+    routes = [(path, method) for path, methods in paths.items() for method in methods if "{" in path]
+    assert len(routes) > 20
+    for path, method in routes:
         for name in BAD_NAMES:
             url = path.replace("{name}", name).replace("{game}", name).replace("{step}", name)
             answer = stocked.client.request(method, url, json={"games": 2} if method in ("post", "patch") else None)
@@ -323,7 +325,7 @@ def test_every_route_answers_bad_names_with_a_sentence(stocked):
     assert [run["name"] for run in stocked.get("/api/runs")] == [RUN]
 
 
-def test_every_route_says_what_it_does(served):
+def test_every_route_has_a_summary(served):
     for path, methods in served.get("/api/openapi.json")["paths"].items():
         for method, facts in methods.items():
             assert facts["summary"] and facts["summary"][0].isupper(), f"{method} {path}"
@@ -334,18 +336,18 @@ def test_every_route_says_what_it_does(served):
     [({}, "game"), ({"game": 5}, "game"), ({"game": "tictactoe", "values": {"steps": "x"}}, "steps"), ([], None),
      ({"game": "tictactoe", "algorithm": "magic"}, None), ({"game": "gymnasium:CartPole-v1"}, "game")],
 )  # fmt: skip
-def test_a_wish_that_is_none_is_told_at_its_field(served, body, field):
+def test_an_invalid_run_is_reported_at_its_field(served, body, field):
     answer = served.client.post("/api/runs", json=body)
     assert 400 <= answer.status_code < 500 and answer.json()["field"] == field and answer.json()["sentence"]
     assert not served.out.exists()
 
 
-def test_what_should_not_happen_is_a_sentence_too(served, monkeypatch, caplog):
+def test_an_internal_error_is_a_message_too(served, monkeypatch, caplog):
     monkeypatch.setattr(served.studio.shelf, "games", lambda: 1 / 0)
     answer = served.client.get("/api/games")
     assert answer.status_code == 500 and "ZeroDivisionError" not in answer.text and answer.json()["sentence"]
     assert "ZeroDivisionError" in caplog.text
-    assert served.get("/api/studio"), "the server lives on"
+    assert served.get("/api/studio"), "the server continues"
     assert (
         served.client.post("/api/runs", content=b"{", headers={"content-type": "application/json"})
         .json()["sentence"]
@@ -353,7 +355,7 @@ def test_what_should_not_happen_is_a_sentence_too(served, monkeypatch, caplog):
     )
 
 
-def test_the_page_is_sent_packed_and_only_once(served):
+def test_static_files_are_compressed_and_cached(served):
     first = served.client.get("/static/main.js", headers={"accept-encoding": "gzip"})
     assert first.headers["content-encoding"] == "gzip" and first.headers["content-type"].startswith("text/javascript")
     again = served.client.get("/static/main.js", headers={"if-none-match": first.headers["etag"]})

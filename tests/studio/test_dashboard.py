@@ -42,7 +42,7 @@ def test_an_action_is_read_as_a_list_and_by_the_names_of_the_controls():
     assert action_of({"throttle": 0.5}, controls) == [0.0, 0.5] and action_of({}, controls) == [0.0, 0.0]
 
 
-def test_stats_have_the_names_of_old(opened):
+def test_stats_have_all_fields(opened):
     stats = opened.get("/stats")
     assert {
         "episode_rewards",
@@ -61,8 +61,8 @@ def test_stats_have_the_names_of_old(opened):
     assert opened.get("/load_model", 422)["field"] == "file"
 
 
-def test_everybody_sees_the_same_pictures_while_somebody_watches(served, monkeypatch):
-    async def story():
+def test_all_viewers_share_pictures_which_are_drawn_only_for_viewers(served, monkeypatch):
+    async def scenario():
         dashboard, drawn = Dashboard(served.studio), []
         draw = dashboard.jpeg
         monkeypatch.setattr(dashboard, "jpeg", lambda: drawn.append(1) or draw())
@@ -79,17 +79,17 @@ def test_everybody_sees_the_same_pictures_while_somebody_watches(served, monkeyp
         assert dashboard.viewers == 0 and not dashboard.room.watched
         count = len(drawn)
         await asyncio.sleep(0.3)
-        assert len(drawn) == count, "nothing is drawn for nobody"
+        assert len(drawn) == count, "nothing is drawn without viewers"
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
 def test_it_is_trained_by_a_world_model_and_stopped(served):
-    begun = served.get("/start")
-    assert begun["status"] == "started" and begun["run"] == "car-0001"
+    started = served.get("/start")
+    assert started["status"] == "started" and started["run"] == "car-0001"
     run = served.until("/api/runs/car-0001", lambda run: run["steps"] > 0 or run["status"] == "failed")
     assert run["status"] == "training" and run["algorithm"] == "world_model", run["sentence"]
-    assert served.get("/start")["run"] == "car-0001", "one run is enough"
+    assert served.get("/start")["run"] == "car-0001", "the same run continues"
     served.until("/stats", lambda stats: stats["running"] and stats["steps"] > 0)
     assert served.get("/save_model")["status"] == "saving"
     served.until("/list_models", lambda found: found["models"])

@@ -1,4 +1,4 @@
-"""Rooms of games that the studio does not know: a user's own, and one of Gymnasium."""
+"""Rooms of a user's own game and of a Gymnasium environment, by their declarations."""
 
 import pathlib
 
@@ -20,9 +20,9 @@ def boat(monkeypatch):
     return games.load(BOAT)
 
 
-def opened(served, game, **wish):
+def opened(served, game, **options):
     """A paused room and its state."""
-    name = served.post("/api/rooms", {"game": game, "seats": ["random"], "seed": 1} | wish, 201)["room"]
+    name = served.post("/api/rooms", {"game": game, "seats": ["random"], "seed": 1} | options, 201)["room"]
     room = served.studio.rooms.get(name)
     room.command({"do": "set", "paused": True}).result(180)
     return room, served.get(f"/api/rooms/{name}")
@@ -98,7 +98,7 @@ def test_without_a_declaration_the_ghost_repeats_the_last_game(served, boat, mon
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("CONTROLS", (Control("rudder"),), "1 CONTROLS, and its actions have 2 components"),
+        ("CONTROLS", (Control("rudder"),), "1 CONTROLS, but its actions have 2 components"),
         ("INSTRUMENTS", (Instrument("depth", "depth"),), 'the field "depth", which STATE does not have'),
         ("GHOST", Ghost("round", "rounds"), 'the field "rounds", which STATE does not have'),
     ],
@@ -145,7 +145,7 @@ def test_pendulum_has_a_swarm_of_blended_pictures(served):
     )
 
 
-def test_parameters_say_what_suits_a_person(served):
+def test_parameters_have_values_for_play_by_hand(served):
     balatro = next(game for game in served.get("/api/games") if game["name"] == "balatro")
     actions = balatro["parameters"]["actions"]
     assert actions["by_hand"] == "all" and actions["options"] == ["direct", "elementary", "all"]

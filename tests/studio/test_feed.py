@@ -1,4 +1,4 @@
-"""News of runs: only what is new is read, nothing is lost, and nobody is told what they did not ask for."""
+"""Changes of runs: only new lines are read, none is lost, and only followers receive them."""
 
 import asyncio
 import json
@@ -31,15 +31,15 @@ def test_a_ledger_reads_each_line_once(folder):
     assert ledger.update() == ([], False) and ledger.summary()["status"] == "new"
     write(folder, {"step": 1, "loss": 2.0}, {"step": 2, "score": 0.5, "score_low": 0.4, "score_high": 0.6})
     ledger.update()
-    write(folder, {"step": 3, "seconds": 9.0, "rate": 7.0}, '{"step": 4, "lo')
-    assert [line["step"] for line in ledger.update()[0]] == [3], "half a line is none yet"
+    write(folder, {"step": 3, "seconds": 9.0, "steps_per_second": 7.0}, '{"step": 4, "lo')
+    assert [line["step"] for line in ledger.update()[0]] == [3], "an incomplete line is not read yet"
     write(folder, 'ss": 1.0}\n')
     assert ledger.update() == ([{"step": 4, "loss": 1.0}], False)
     summary = ledger.summary()
     assert (summary["steps"], summary["score"], summary["low"], summary["high"]) == (4, 0.5, 0.4, 0.6)
 
 
-def test_metrics_that_were_taken_back_are_noticed(folder):
+def test_truncated_and_replaced_metrics_are_detected(folder):
     ledger = Ledger(folder)
     write(folder, *({"step": step} for step in range(10)))
     ledger.update()
@@ -60,12 +60,12 @@ def test_a_long_file_is_read_from_its_end(folder, monkeypatch):
     assert ledger.position == (folder / "metrics.jsonl").stat().st_size
 
 
-def test_scribble_among_the_lines_stops_nobody(folder):
-    write(folder, "scribble\n", "[]\n", {"step": 5}, '{"step": "x"}\n')
+def test_invalid_lines_are_skipped(folder):
+    write(folder, "garbage\n", "[]\n", {"step": 5}, '{"step": "x"}\n')
     ledger = Ledger(folder)
     ledger.update()
     assert ledger.summary()["steps"] == 5
-    (folder / "run.toml").write_text("rows = ")
+    (folder / "run.toml").write_text("num_envs = ")
     ledger.update()
     assert ledger.summary()["status"] == "failed" and "run.toml" in ledger.summary()["sentence"]
 
@@ -75,50 +75,50 @@ async def until(condition):
         if condition():
             return
         await asyncio.sleep(0.02)
-    raise AssertionError("waited in vain")
+    raise AssertionError("timeout")
 
 
-def test_followers_hear_what_is_new_and_then_no_more(folder):
-    async def story():
-        feed, heard, other = Studio(folder.parent).runs_feed, [], []
-        leave = feed.follow(folder.name, heard.append)
-        await until(lambda: heard)
-        assert heard[0]["kind"] == "run" and heard[0]["lines"] == [] and heard[0]["summary"]["status"] == "new"
+def test_followers_receive_new_lines_until_they_leave(folder):
+    async def scenario():
+        feed, received, other = Studio(folder.parent).runs_feed, [], []
+        leave = feed.follow(folder.name, received.append)
+        await until(lambda: received)
+        assert received[0]["kind"] == "run" and received[0]["lines"] == [] and received[0]["summary"]["status"] == "new"
         write(folder, {"step": 1})
-        feed.summaries()  # somebody else looks, and takes nothing away
-        await until(lambda: len(heard) > 1)
+        feed.summaries()  # a request by someone else consumes no lines
+        await until(lambda: len(received) > 1)
         leave_other = feed.follow(folder.name, other.append)
         write(folder, {"step": 2}, {"step": 3})
-        await until(lambda: len([line for message in heard for line in message["lines"]]) == 3)
-        assert [line["step"] for message in heard for line in message["lines"]] == [1, 2, 3]
+        await until(lambda: len([line for message in received for line in message["lines"]]) == 3)
+        assert [line["step"] for message in received for line in message["lines"]] == [1, 2, 3]
         leave(), leave_other()
         await until(feed.task.done)
-        count = len(heard)
+        count = len(received)
         write(folder, {"step": 4})
         feed.summaries()
-        assert len(heard) == count and not feed.waiting
+        assert len(received) == count and not feed.waiting
         with pytest.raises(LudusError, match="there is no run"):
-            feed.follow("../x", heard.append)
+            feed.follow("../x", received.append)
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
-def test_the_list_is_told_of_when_it_changes(folder):
-    async def story():
-        feed, heard = Studio(folder.parent).runs_feed, []
-        leave = feed.changed(heard.append)
-        await until(lambda: feed.list_told is not None)
-        assert heard == []
+def test_watchers_are_notified_when_the_list_changes(folder):
+    async def scenario():
+        feed, received = Studio(folder.parent).runs_feed, []
+        leave = feed.changed(received.append)
+        await until(lambda: feed.sent_list is not None)
+        assert received == []
         runs.prepare(config.resolve("tictactoe"), folder.parent)
-        await until(lambda: heard)
-        assert heard == [{"kind": "runs"}]
+        await until(lambda: received)
+        assert received == [{"kind": "runs"}]
         leave()
         await until(feed.task.done)
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
-def test_few_points_keep_every_peak_and_every_score():
+def test_downsampling_keeps_every_peak_and_every_score():
     generator = np.random.default_rng(0)
     loss = generator.normal(size=100_000)
     loss[[123, 77_777]] = 50.0, -60.0
@@ -133,11 +133,11 @@ def test_few_points_keep_every_peak_and_every_score():
     assert metrics.thinned(columns, 100_000) is columns
 
 
-def test_numbers_that_are_none_are_null():
-    assert metrics.plainly(np.array([1.0, np.nan, np.inf])) == [1.0, None, None]
+def test_nan_and_infinity_become_null():
+    assert metrics.to_json(np.array([1.0, np.nan, np.inf])) == [1.0, None, None]
 
 
-def test_jobs_are_counted_kept_and_forgotten():
+def test_jobs_are_limited_and_old_ones_are_dropped():
     jobs = Jobs()
     done = []
     for _ in range(30):
@@ -161,7 +161,7 @@ def test_jobs_are_counted_kept_and_forgotten():
     assert {job.status for job in waiting} == {"stopped"}
 
 
-def test_a_job_that_fails_says_why(caplog):
+def test_a_failed_job_has_an_error_message(caplog):
     jobs = Jobs()
 
     def refuse(tell):

@@ -1,4 +1,4 @@
-"""A studio whose disk is full: one plays on, what cannot be kept is told in a sentence, and all is well afterwards."""
+"""A full disk: games continue, failed writes return an error message, and everything works again afterwards."""
 
 import shutil
 import subprocess
@@ -25,15 +25,15 @@ with StudioProcess(out) as studio:
         filler.write_bytes(bytes(10**6))
     room = studio.post("/api/rooms", {"game": "tictactoe", "seats": ["person", "perfect"]})["room"]
     run = {"game": "tictactoe", "algorithm": "q_learning", "values": {"steps": 1000}}
-    for told in (refused(f"/api/rooms/{room}/replay"), refused("/api/runs", run)):
-        assert "No space left on device" in told, told
-    assert studio.get(f"/api/rooms/{room}")["room"] == room, "one plays on"
+    for message in (refused(f"/api/rooms/{room}/replay"), refused("/api/runs", run)):
+        assert "No space left on device" in message, message
+    assert studio.get(f"/api/rooms/{room}")["room"] == room, "the game continues"
     filler.unlink()
     assert studio.post(f"/api/rooms/{room}/replay")["replay"]
 """
 
 
-def test_a_full_disk_is_a_sentence(tmp_path):
+def test_a_full_disk_is_reported(tmp_path):
     # The mount lives in a namespace of its own and goes when the process goes.
     mount = 'mount -t tmpfs -o size=100k none "$0" && exec "$@"'
     inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(tmp_path)]

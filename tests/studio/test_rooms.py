@@ -1,4 +1,4 @@
-"""Rooms with real games and real agents: played, watched, left and found again."""
+"""Rooms with real games and agents: play, watch, control, save and restore."""
 
 import json
 import threading
@@ -15,11 +15,11 @@ from ludus.studio.rooms import Rooms, persistence
 from ludus.types import LudusError
 
 PATIENCE = 240.0
-"""seconds after which a test gives up: compiling may take long"""
+"""seconds after which a test fails; compiling may take long"""
 
 
 class Shelf:
-    """The agents that need no run; a name among `runs` means another agent, in the version that stands beside it."""
+    """Agents without runs; `runs` maps the name of a run to an agent and its version."""
 
     def __init__(self):
         self.runs = {}
@@ -34,28 +34,28 @@ class Shelf:
 
 
 class Listener:
-    """Keeps what it is told and shown; its list of shapes is what a page would have."""
+    """Keeps all messages and frames."""
 
     def __init__(self):
         self.states, self.frames, self.errors = [], [], []
         self.changed = threading.Condition()
 
-    def told(self, message):
+    def on_message(self, message):
         with self.changed:
             (self.states if message["kind"] == "room" else self.errors).append(message)
             self.changed.notify_all()
 
-    def shown(self, frame):
+    def on_frame(self, frame):
         with self.changed:
             self.frames.append(frame)
             self.changed.notify_all()
 
     def until(self, wanted):
-        """The first state from now on that is as wanted."""
+        """The first state from now on for which `wanted` is true."""
         return self.ever(wanted, max(len(self.states) - 1, 0))
 
     def ever(self, wanted, since=0):
-        """The first state of all that is as wanted, also if others have come since."""
+        """The first state since the beginning for which `wanted` is true."""
 
         def found():
             return next((state for state in self.states[since:] if wanted(state)), None)
@@ -89,7 +89,7 @@ def do(room, **message):
 
 
 def act(room, listener, name):
-    """Play a move by its name once it is asked for."""
+    """Play a move by its name when the room waits for it."""
     state = listener.until(lambda state: state["waiting"])
     action = next(one["action"] for one in state["legal"] if one["name"] == name)
     do(room, do="act", action=action, move=state["move"])
@@ -104,7 +104,7 @@ def test_a_person_against_the_perfect_player(rooms):
         assert (state["seat"], state["you"], state["kind"]) == (0, [0], "room")
         act(room, listener, state["legal"][0]["name"])
     over = listener.until(lambda state: state["over"])
-    assert over["result"] == "You lose." and over["returns"] == [-1.0, 1.0]  # the first free cell is no good plan
+    assert over["result"] == "You lose." and over["returns"] == [-1.0, 1.0]  # the first free cell is a bad move
     assert over["score"] == {"games": 1, "returns": [-1.0]} and not over["waiting"] and over["legal"] == []
     assert over["move"] == len(over["moves"]) == len(over["history"]) and over["history"][-1] == -1.0
     do(room, do="again", seed=6)
@@ -130,7 +130,7 @@ def test_undo_goes_back_to_the_last_decision_of_the_person(rooms):
         do(room, do="undo")
 
 
-def test_a_game_that_was_lost_can_be_taken_back(rooms):
+def test_the_last_move_of_a_finished_game_can_be_undone(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "person"])
     for name in ("a1", "b1", "a2", "b2"):
         act(room, listener, name)
@@ -141,7 +141,7 @@ def test_a_game_that_was_lost_can_be_taken_back(rooms):
     assert {**room.state(), "thoughts": None, "history": None} == {**before, "thoughts": None, "history": None}
 
 
-def test_a_hint_is_what_the_strongest_agent_would_play(rooms):
+def test_a_hint_is_the_move_of_the_strongest_agent(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "random"], seed=1)
     do(room, do="hint")
     hint = room.state()["hint"]
@@ -151,15 +151,15 @@ def test_a_hint_is_what_the_strongest_agent_would_play(rooms):
     assert listener.until(lambda state: state["move"])["hint"] is None
 
 
-def test_who_gives_a_hint_says_what_it_thinks(rooms):
+def test_a_hint_comes_with_the_thoughts_of_its_agent(rooms):
     room, _ = watch(rooms, "goofspiel", ["person", "random"], seed=1)
-    assert room.state()["thoughts"] is None, "random has nothing to say, and nobody was asked"
+    assert room.state()["thoughts"] is None, "the random agent has no thoughts, and no hint was requested"
     do(room, do="hint")
     thoughts, hint = room.state()["thoughts"], room.state()["hint"]
     assert thoughts["agent"] == "trained" and hint["name"] in thoughts["names"].values()
 
 
-def test_the_perfect_player_says_what_every_move_is_worth(rooms):
+def test_the_perfect_player_shows_the_value_of_every_move(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "person"])
     for name in ("a1", "b1"):  # b1 loses: a3 and others win by force
         act(room, listener, name)
@@ -170,7 +170,7 @@ def test_the_perfect_player_says_what_every_move_is_worth(rooms):
     assert history == [0.0, 1.0]
 
 
-def test_a_move_must_be_meant_for_this_position_and_legal(rooms):
+def test_a_move_must_be_legal_and_chosen_in_the_present_position(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "perfect"])
     state = listener.until(lambda state: state["waiting"])
     with pytest.raises(LudusError, match="at move 7"):
@@ -190,13 +190,13 @@ def test_a_move_must_be_meant_for_this_position_and_legal(rooms):
     {"do": "input", "action": [float("nan"), 0]}, {"do": "control", "hands": "foot"}, {"do": "set", "swarm": 0},
     {"do": "set", "seats": "person"}, {"do": "again", "seed": -1}, {"do": ["act"]},
 ])  # fmt: skip
-def test_commands_are_checked_before_they_are_done(rooms, message):
+def test_malformed_commands_are_rejected_at_once(rooms, message):
     room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
     with pytest.raises(LudusError, match=r"should be|has no field|unknown command"):
         room.command(message)
 
 
-def test_commands_that_make_no_sense_here_are_sentences(rooms):
+def test_impossible_commands_are_errors(rooms):
     room, _ = watch(rooms, "tictactoe", ["perfect", "perfect"])
     for message, words in [
         ({"do": "control", "hands": "person"}, "no continuous control"), ({"do": "input", "action": [0, 0]}, "control"),
@@ -220,7 +220,7 @@ def test_agents_play_game_after_game(rooms):
     assert room.state()["score"]["games"] > games_played
 
 
-def test_another_opponent_goes_on_from_here(rooms):
+def test_a_new_opponent_continues_the_game(rooms):
     room, listener = watch(rooms, "tictactoe", ["person", "random"])
     act(room, listener, "b2")
     listener.until(lambda state: state["waiting"] and state["move"] == 2)
@@ -231,7 +231,7 @@ def test_another_opponent_goes_on_from_here(rooms):
     assert state["last"]["seat"] == 0
 
 
-def test_search_thinks_aloud_and_plays_what_it_thought_of_most(rooms):
+def test_search_shows_its_thoughts_and_plays_the_most_visited_move(rooms):
     _, listener = watch(rooms, "tictactoe", ["mcts(50)", "person"])
     thoughts = listener.ever(lambda state: state["thoughts"] and state["move"] == 0)["thoughts"]
     assert (thoughts["agent"], thoughts["unit"]) == ("mcts(50)", "chance")
@@ -240,7 +240,7 @@ def test_search_thinks_aloud_and_plays_what_it_thought_of_most(rooms):
     assert listener.ever(lambda state: state["move"] == 1)["last"]["action"] == int(best)
 
 
-def test_a_room_is_found_again_after_a_restart(rooms, tmp_path):
+def test_a_room_is_restored_after_a_restart(rooms, tmp_path):
     room, listener = watch(rooms, "tictactoe", ["person", "perfect"], seed=9)
     act(room, listener, "b2")
     before = listener.until(lambda state: state["waiting"] and state["move"] == 2)
@@ -258,7 +258,7 @@ def test_a_room_is_found_again_after_a_restart(rooms, tmp_path):
         other.close()
 
 
-def test_a_damaged_file_is_a_sentence(rooms, tmp_path):
+def test_a_damaged_file_is_an_error(rooms, tmp_path):
     room, listener = watch(rooms, "tictactoe", ["person", "perfect"])
     act(room, listener, "b2")
     listener.until(lambda state: state["waiting"] and state["move"] == 2)
@@ -272,21 +272,21 @@ def test_a_damaged_file_is_a_sentence(rooms, tmp_path):
         with pytest.raises(LudusError):
             other.get(room.id)
     path.write_text(json.dumps(facts | {"actions": [4, 4]}))
-    failing, heard = other.get(room.id), Listener()
-    failing.attach(heard)
-    with heard.changed:
-        assert heard.changed.wait_for(lambda: heard.errors or failing.state()["over"], PATIENCE)
+    failing, listener = other.get(room.id), Listener()
+    failing.attach(listener)
+    with listener.changed:
+        assert listener.changed.wait_for(lambda: listener.errors or failing.state()["over"], PATIENCE)
     assert "not legal" in failing.state()["result"]
     other.close()
 
 
 @pytest.mark.parametrize("name", ["../../etc/pas", "abcdefghij", "ABCDEFGHIJ", "", "abcdefghij\n"])
-def test_there_is_no_such_room(rooms, name):
+def test_an_unknown_room_is_an_error(rooms, name):
     with pytest.raises(LudusError, match="there is no room"):
         rooms.get(name)
 
 
-def test_the_room_that_nobody_watched_for_longest_goes(rooms, monkeypatch):
+def test_the_room_that_was_unwatched_for_longest_is_closed(rooms, monkeypatch):
     monkeypatch.setattr("ludus.studio.rooms.MOST_ROOMS", 2)
     first, listener = watch(rooms, "tictactoe", ["perfect", "perfect"])
     second = rooms.create("tictactoe", ["person", "perfect"])
@@ -299,7 +299,7 @@ def test_the_room_that_nobody_watched_for_longest_goes(rooms, monkeypatch):
     assert rooms.get(second.id).number not in (third.number,)
 
 
-def test_all_bid_at_once(rooms):
+def test_a_person_plays_a_simultaneous_game(rooms):
     room, listener = watch(rooms, "goofspiel", ["person", "random"], seed=3)
     for turn in range(13):
         state = listener.until(lambda state, turn=turn: state["waiting"] and state["move"] == turn)
@@ -312,7 +312,7 @@ def test_all_bid_at_once(rooms):
     assert room.state()["move"] == 12 and len(room.state()["legal"]) == 1
 
 
-def test_two_persons_bid_one_after_the_other(rooms):
+def test_two_persons_choose_one_after_the_other_in_a_simultaneous_game(rooms):
     room, listener = watch(rooms, "goofspiel", ["person", "person"], seed=3)
     state = listener.until(lambda state: state["waiting"])
     do(room, do="act", action=4, move=0)
@@ -321,7 +321,7 @@ def test_two_persons_bid_one_after_the_other(rooms):
     assert room.state()["moves"] == ["bid 5 / bid 8"] and state["seat"] == 0
 
 
-def test_balatro_by_its_elementary_actions(rooms):
+def test_balatro_with_elementary_actions(rooms):
     room, listener = watch(rooms, "balatro(actions=elementary, seed=LUDUS)", ["person"])
     for move in range(12):
         state = listener.until(lambda state, move=move: state["waiting"] and state["move"] == move)
@@ -352,7 +352,7 @@ def test_listeners_get_the_same_bytes_and_a_slow_one_a_whole_frame(rooms):
     assert wire.decode(whole).whole and len(change) < len(whole) / 5
 
 
-def test_64_cars_are_64_cars(rooms):
+def test_a_swarm_of_64_is_drawn(rooms):
     room, listener = watch(rooms, "car", ["scripted"], swarm=64, seed=11)
     listener.until_frames(40)
     do(room, do="set", paused=True)
@@ -401,7 +401,7 @@ def test_a_person_takes_control_and_gives_it_back(rooms):
     assert room.replay().agents == ("person",)
 
 
-def test_a_person_drives_from_the_start_and_is_waited_for_after_a_crash(rooms):
+def test_a_person_has_control_from_the_start_and_restarts_after_a_crash(rooms):
     room, listener = watch(rooms, "car(track=3)", ["person"])
     assert room.state()["control"] == "person" and room.state()["you"] == [0]
     do(room, do="input", action=[1.0, 1.0])
@@ -413,7 +413,7 @@ def test_a_person_drives_from_the_start_and_is_waited_for_after_a_crash(rooms):
     assert not room.state()["over"]
 
 
-def test_a_ghost_drives_the_last_lap(rooms):
+def test_a_ghost_repeats_the_last_lap(rooms):
     room, _ = watch(rooms, "car(track=3, obstacles=0)", ["scripted"])
     do(room, do="set", paused=True, ghost=True)
     before = len(wire.decode(room.frame()).shapes)
@@ -434,7 +434,7 @@ def test_a_ghost_drives_the_last_lap(rooms):
     assert len(wire.decode(room.frame()).shapes) == before
 
 
-def test_the_replay_of_a_drive_is_the_drive(rooms):
+def test_the_replay_of_a_continuous_game_ends_in_the_same_state(rooms):
     room, listener = watch(rooms, "car", ["scripted"], seed=21)
     listener.until_frames(30)
     do(room, do="set", paused=True)
@@ -444,7 +444,7 @@ def test_the_replay_of_a_drive_is_the_drive(rooms):
     assert last.states.tobytes() == room.table.pool.states[:1].tobytes()
 
 
-def test_a_newer_checkpoint_plays_on(rooms):
+def test_a_newer_checkpoint_replaces_the_agent(rooms):
     rooms.shelf.runs["run:mine"] = "random", "000001"
     room, listener = watch(rooms, "tictactoe", ["run:mine", "random"])
     do(room, do="set", speed=16.0)
@@ -455,7 +455,7 @@ def test_a_newer_checkpoint_plays_on(rooms):
     listener.until(lambda state: room.table.players[0].agent is better)
 
 
-def test_nobody_plays_while_nobody_watches(rooms):
+def test_an_unwatched_room_pauses(rooms):
     room, listener = watch(rooms, "car(track=3)", ["scripted"])
     listener.until_frames(5)
     room.detach(listener)
@@ -477,7 +477,7 @@ def test_a_foreign_game_is_watched_as_pixels(rooms, monkeypatch):
         rooms.create("gymnasium:os:CartPole-v1", ["random"])
 
 
-def test_a_room_wants_the_right_number_of_seats(rooms):
+def test_invalid_rooms_are_refused(rooms):
     for game, seats, swarm, words in [
         ("tictactoe", ["person"], 1, "2 seats"), ("chss", ["person"], 1, "unknown game"),
         ("tictactoe", ["person", "chess"], 1, "unknown agent"), ("car", ["scripted"], 65, "a swarm has 1 to 64 games"),
@@ -488,10 +488,10 @@ def test_a_room_wants_the_right_number_of_seats(rooms):
 
 
 class Dreamer:
-    """Drives by hand-made rules, and believes that it will go straight on at full speed, seeing nothing near."""
+    """A scripted driver with a world model that predicts driving straight at full speed, with nothing near."""
 
     def __init__(self, agent):
-        self.agent, self.asked = agent, 0
+        self.agent, self.calls = agent, 0
 
     def memory(self, rows):
         return ()
@@ -500,12 +500,12 @@ class Dreamer:
         return self.agent.act(params, memory, step, key)
 
     def imagine(self, params, step, horizon, key=0):
-        self.asked += 1
+        self.calls += 1
         assert step.seat.shape == (1,)
         return SimpleNamespace(observations=np.ones((horizon + 1, 1, 6)), actions=np.zeros((horizon, 1, 2)))
 
 
-def test_imagined_against_real(rooms, monkeypatch):
+def test_the_imagined_and_the_real_path_are_drawn(rooms, monkeypatch):
     dreamer = Dreamer(agents.load("scripted", "car"))
     monkeypatch.setattr(rooms.shelf, "agent", lambda name, game: (dreamer, ()))
     room, _ = watch(rooms, "car(track=3, obstacles=0)", ["dreamer"])
@@ -516,19 +516,19 @@ def test_imagined_against_real(rooms, monkeypatch):
     for _ in range(21):
         do(room, do="tick")
     imagination = room.runner.stage.imagination
-    assert dreamer.asked == 1 and len(imagination.real) == 21 and room.state()["move"] == moves + 21
+    assert dreamer.calls == 1 and len(imagination.real) == 21 and room.state()["move"] == moves + 21
     extra = wire.decode(room.frame()).shapes[before:]
-    assert len(extra) == 20 + 5 * 5 + 20  # the way that was imagined, tips of rays at every fourth step, the real way
+    assert len(extra) == 20 + 5 * 5 + 20  # the imagined path, tips of rays at every fourth step, the real path
     lengths = np.hypot(extra["w"] - extra["x"], extra["h"] - extra["y"])[:20]
     assert lengths == pytest.approx(np.full(20, 5.0), abs=0.1)
     do(room, do="tick")
-    assert dreamer.asked == 2 and len(room.runner.stage.imagination.real) == 1
+    assert dreamer.calls == 2 and len(room.runner.stage.imagination.real) == 1
     do(room, do="set", imagine=False)
     assert len(wire.decode(room.frame()).shapes) == before
 
 
 def test_settings_do_not_make_an_agent_decide_twice(rooms, monkeypatch):
-    """What has a memory would remember the position twice."""
+    """An agent with a memory would remember the position twice."""
     room, listener = watch(rooms, "tictactoe", ["perfect", "perfect"])
     do(room, do="set", paused=True)
     listener.until(lambda state: state["paused"] and state["thoughts"])

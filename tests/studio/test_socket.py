@@ -1,4 +1,4 @@
-"""The page's socket: what it is told and shown, and what closes it."""
+"""The WebSocket of a page: commands, messages, frames, and reasons to close it."""
 
 import json
 import time
@@ -25,7 +25,7 @@ class Shelf:
 
 
 class Feed:
-    """A feed that tells at once, and keeps who follows."""
+    """A feed that sends a message at once and records its followers."""
 
     def __init__(self):
         self.followers, self.listeners = [], []
@@ -66,7 +66,7 @@ def client(studio):
 
 
 def until(ws, wanted, frames=None):
-    """The next JSON message that is as wanted; pictures on the way are added to `frames`."""
+    """The next JSON message for which `wanted` is true; frames received before it are added to `frames`."""
     while True:
         message = ws.receive()
         if message["type"] == "websocket.close":
@@ -74,9 +74,9 @@ def until(ws, wanted, frames=None):
         if message.get("bytes") is not None and frames is not None:
             frames.append(message["bytes"])
         if message.get("text") is not None:
-            told = json.loads(message["text"])
-            if wanted(told):
-                return told
+            message = json.loads(message["text"])
+            if wanted(message):
+                return message
 
 
 def next_frame(ws):
@@ -92,14 +92,14 @@ def test_a_game_is_played_over_the_socket(client, studio):
         assert ws.receive_json() == {"kind": "hello", "boot": "b00t", "version": "1.2.3"}
         ws.send_json({"do": "watch", "room": room.id})
         frames = []
-        state = until(ws, lambda told: told.get("waiting"), frames)
+        state = until(ws, lambda message: message.get("waiting"), frames)
         ws.send_json({"do": "act", "room": room.id, "action": 4, "move": 0})
-        moved = until(ws, lambda told: told["kind"] == "room" and told["move"] == 2, frames)
+        moved = until(ws, lambda message: message["kind"] == "room" and message["move"] == 2, frames)
         frame = wire.decode(frames[0])
         assert frame.whole and frame.room == state["number"] and len(frame.shapes) > 4
         assert moved["moves"][0] == "b2"
         ws.send_json({"do": "undo", "room": room.id})
-        assert until(ws, lambda told: told["kind"] == "room" and told["move"] == 0)["waiting"]
+        assert until(ws, lambda message: message["kind"] == "room" and message["move"] == 0)["waiting"]
 
 
 def test_changes_follow_a_whole_frame(client, studio):
@@ -113,33 +113,33 @@ def test_changes_follow_a_whole_frame(client, studio):
             seen = wire.decode(next_frame(ws), seen.shapes)
             kinds.append(seen.whole)
         assert not all(kinds) and len(seen.gauges) == 4
-        ws.send_json({"do": "watch", "room": room.id})  # a second view of the same page wants everything
+        ws.send_json({"do": "watch", "room": room.id})  # a second view of the same page needs a whole frame
         for _ in range(1000):
             if (seen := wire.decode(next_frame(ws), seen.shapes)).whole:
                 break
         assert seen.whole
 
 
-def test_a_command_that_cannot_be_done_is_a_sentence_and_the_socket_stays(client, studio):
+def test_a_failed_command_is_an_error_message_and_the_socket_stays_open(client, studio):
     room = studio.rooms.create("tictactoe", ["person", "perfect"])
     with client.websocket_connect("/ws") as ws:
         ws.send_json({"do": "undo", "room": room.id})
-        assert "does not watch this room" in until(ws, lambda told: told["kind"] == "error")["sentence"]
+        assert "does not watch this room" in until(ws, lambda message: message["kind"] == "error")["sentence"]
         ws.send_text('{"do": "watch", "room": "\\ud800"}')
-        assert "there is no room" in until(ws, lambda told: told["kind"] == "error")["sentence"]
+        assert "there is no room" in until(ws, lambda message: message["kind"] == "error")["sentence"]
         ws.send_json({"do": "watch", "room": "nosuchroom"})
-        assert until(ws, lambda told: told["kind"] == "error")["sentence"].startswith("there is no room")
+        assert until(ws, lambda message: message["kind"] == "error")["sentence"].startswith("there is no room")
         ws.send_json({"do": "watch", "room": room.id})
-        until(ws, lambda told: told.get("waiting"))
+        until(ws, lambda message: message.get("waiting"))
         for command, words in [
             ({"do": "undo"}, "no move to undo"), ({"do": "act", "action": 4, "move": 3}, "at move 3"),
             ({"do": "act", "action": "b2", "move": 0}, "should be"), ({"do": "set", "speed": -1}, "should be"),
         ]:  # fmt: skip
             ws.send_json({"room": room.id, **command})
-            error = until(ws, lambda told: told["kind"] == "error")
+            error = until(ws, lambda message: message["kind"] == "error")
             assert words in error["sentence"] and error["room"] == room.id
         ws.send_json({"do": "act", "room": room.id, "action": 4, "move": 0})
-        until(ws, lambda told: told["kind"] == "room" and told["move"] == 2)
+        until(ws, lambda message: message["kind"] == "room" and message["move"] == 2)
 
 
 @pytest.mark.parametrize("text", [
@@ -147,7 +147,7 @@ def test_a_command_that_cannot_be_done_is_a_sentence_and_the_socket_stays(client
     '{"do": "follow", "run": ""}',
     '{"do": NaN}', json.dumps({"do": "list", "more": "x" * 5000}), "[" * 3000, '{"do": ["act"], "room": "abcdefghij"}',
 ])  # fmt: skip
-def test_what_no_page_would_send_closes_the_socket(client, text):
+def test_malformed_messages_close_the_socket(client, text):
     with client.websocket_connect("/ws") as ws, client.websocket_connect("/ws") as other:
         assert ws.receive_json()["kind"] == "hello"
         ws.send_text(text)
@@ -155,7 +155,7 @@ def test_what_no_page_would_send_closes_the_socket(client, text):
             ws.receive_json()
         assert closed.value.code == 1008 and closed.value.reason
         other.send_json({"do": "list"})
-        assert until(other, lambda told: told["kind"] == "runs")
+        assert until(other, lambda message: message["kind"] == "runs")
 
 
 def test_bytes_close_the_socket(client):
@@ -172,17 +172,17 @@ def test_a_flood_closes_the_socket(client):
         for _ in range(socket.PER_SECOND * 3):
             ws.send_json({"do": "list"})
         with pytest.raises(WebSocketDisconnect) as closed:
-            until(ws, lambda told: False)
+            until(ws, lambda message: False)
         assert "messages in one second" in closed.value.reason
 
 
-def test_a_page_that_leaves_gives_control_back(client, studio):
+def test_a_page_that_disconnects_gives_control_back(client, studio):
     room = studio.rooms.create("car(track=3, obstacles=0)", ["scripted"])
     with client.websocket_connect("/ws") as ws:
         ws.send_json({"do": "watch", "room": room.id})
-        until(ws, lambda told: told["kind"] == "room" and told["can"]["control"])
+        until(ws, lambda message: message["kind"] == "room" and message["can"]["control"])
         ws.send_json({"do": "control", "room": room.id, "hands": "person"})
-        until(ws, lambda told: told["kind"] == "room" and told["control"] == "person")
+        until(ws, lambda message: message["kind"] == "room" and message["control"] == "person")
         assert room.runner.takeover.holder is not None
     for _ in range(200):
         if room.state()["control"] == "agent" and not room.watched:
@@ -191,20 +191,20 @@ def test_a_page_that_leaves_gives_control_back(client, studio):
     assert room.state()["control"] == "agent" and not room.watched
 
 
-def test_runs_are_followed_until_the_page_goes(client, studio):
+def test_runs_are_followed_until_the_page_disconnects(client, studio):
     feed = studio.runs_feed
     with client.websocket_connect("/ws") as ws:
         ws.send_json({"do": "follow", "run": "car-0001"})
-        assert until(ws, lambda told: told["kind"] == "run")["run"] == "car-0001"
+        assert until(ws, lambda message: message["kind"] == "run")["run"] == "car-0001"
         ws.send_json({"do": "follow", "run": "car-0002"})
-        assert "no run" in until(ws, lambda told: told["kind"] == "error")["sentence"]
+        assert "no run" in until(ws, lambda message: message["kind"] == "error")["sentence"]
         ws.send_json({"do": "list"})
-        until(ws, lambda told: told["kind"] == "runs")
+        until(ws, lambda message: message["kind"] == "runs")
         assert feed.followers == ["car-0001"] and len(feed.listeners) == 1
         ws.send_json({"do": "unfollow", "run": "car-0001"})
         ws.send_json({"do": "unfollow", "run": "car-0001"})
         ws.send_json({"do": "follow", "run": "car-0001"})
-        until(ws, lambda told: told["kind"] == "run")
+        until(ws, lambda message: message["kind"] == "run")
         assert feed.followers == ["car-0001"]
     for _ in range(200):
         if not feed.followers:
@@ -213,7 +213,7 @@ def test_runs_are_followed_until_the_page_goes(client, studio):
     assert feed.followers == [] and feed.listeners == []
 
 
-def test_there_are_only_so_many_sockets(client, monkeypatch):
+def test_the_number_of_sockets_is_limited(client, monkeypatch):
     monkeypatch.setattr(socket, "MOST_SOCKETS", 1)
     with client.websocket_connect("/ws") as ws:
         assert ws.receive_json()["kind"] == "hello"
@@ -222,7 +222,7 @@ def test_there_are_only_so_many_sockets(client, monkeypatch):
         assert closed.value.code == 1013
 
 
-def test_a_slow_page_has_one_picture_waiting_and_is_let_go_when_it_never_reads():
+def test_a_slow_page_has_one_waiting_frame_and_is_closed_if_it_never_reads():
     import asyncio
 
     class Frozen:
@@ -239,17 +239,17 @@ def test_a_slow_page_has_one_picture_waiting_and_is_let_go_when_it_never_reads()
         page = socket.Page(Frozen(), None)
         watcher = socket.Watcher(page, None)
         page.watchers["a"] = watcher
-        writer, choke = asyncio.create_task(page.write()), asyncio.create_task(page.choke())
-        page.say({"kind": "hello"})
+        writer, overflow = asyncio.create_task(page.write()), asyncio.create_task(page.wait_for_overflow())
+        page.enqueue({"kind": "hello"})
         for number in range(5):
-            watcher.shown(Picture(number))
-            watcher.told({"kind": "room", "move": number})
+            watcher.on_frame(Picture(number))
+            watcher.on_message({"kind": "room", "move": number})
         await asyncio.sleep(0.01)
         assert (watcher.frame.number, watcher.state["move"]) == (4, 4)
         for number in range(socket.MOST_WAITING + 2):
-            page.say({"kind": "run", "run": "car-0001", "lines": [number]})
+            page.enqueue({"kind": "run", "run": "car-0001", "lines": [number]})
         with pytest.raises(socket.Malformed, match="does not read"):
-            await choke
+            await overflow
         assert len(page._waiting) <= socket.MOST_WAITING
         writer.cancel()
 

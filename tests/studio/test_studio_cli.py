@@ -1,4 +1,4 @@
-"""`ludus studio`: the process itself, how it is opened and how it ends."""
+"""`ludus studio`: start, restart, network, port and missing packages."""
 
 import json
 import signal
@@ -17,27 +17,27 @@ from ludus.types import LudusError
 LUDUS = [sys.executable, "-m", "ludus.cli", "studio", "--no-open"]
 
 
-def test_it_is_closed_and_opened_again_while_its_trainers_go_on(tmp_path):
+def test_trainers_continue_while_the_studio_restarts(tmp_path):
     with StudioProcess(tmp_path / "runs") as process:
         with pytest.raises(urllib.error.HTTPError) as caught:
             process.post("/api/rooms", {"game": "duel(deck1=/etc/hostname)"})
         assert "decks are not read from files" in caught.value.read().decode()
         boot = process.get("/api/studio")["boot"]
-        wish = {"game": "tictactoe", "algorithm": "q_learning", "values": {"steps": 10**9, "chunk": 20_000}}
-        name = process.post("/api/runs", wish)["run"]
+        run = {"game": "tictactoe", "algorithm": "q_learning", "values": {"steps": 10**9, "chunk": 20_000}}
+        name = process.post("/api/runs", run)["run"]
         before = process.wait(f"/api/runs/{name}", lambda run: run["steps"] > 0, "it trains")
         child = process.process
         process.stop()
         assert child.returncode in (0, -signal.SIGTERM), "a clean end"
         process.start()
         assert process.get("/api/studio")["boot"] != boot
-        after = process.wait(f"/api/runs/{name}", lambda run: run["steps"] > before["steps"], "it goes on")
+        after = process.wait(f"/api/runs/{name}", lambda run: run["steps"] > before["steps"], "it continues")
         assert after["status"] == "training"
         process.post(f"/api/runs/{name}/stop")
         process.wait(f"/api/runs/{name}", lambda run: run["status"] == "stopped", "it stopped")
 
 
-def test_on_the_network_it_wants_a_token(tmp_path):
+def test_a_studio_on_the_network_needs_a_token(tmp_path):
     child = subprocess.Popen(
         [*LUDUS, "--host", "127.0.0.1", "--port", "0", "--out", str(tmp_path), "--json"],
         stdout=subprocess.PIPE,
@@ -60,7 +60,7 @@ def test_on_the_network_it_wants_a_token(tmp_path):
         child.stdout.close()
 
 
-def test_a_port_that_is_taken_is_told_or_left_out(monkeypatch):
+def test_a_port_in_use_is_an_error_or_skipped(monkeypatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -82,7 +82,7 @@ def test_a_short_token_is_refused(tmp_path):
     assert done.returncode == 2 and "easy to guess" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_missing_packages_are_told(monkeypatch):
+def test_missing_packages_are_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "ludus.studio.server", None)
     with pytest.raises(LudusError, match=r"pip install 'ludus\[studio\]'"):
         command._server()

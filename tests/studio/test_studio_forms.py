@@ -1,4 +1,4 @@
-"""Every setting has a field, every field takes what people type, and every mistake is told where it was made."""
+"""Forms: every setting has a field, typed values are parsed, and errors are reported at their fields."""
 
 import dataclasses
 
@@ -22,56 +22,60 @@ def test_a_form_has_every_setting_once_with_its_help(game, algorithm):
     flat |= {name: value for name, value in config.to_dict(run).items() if not isinstance(value, dict)}
     assert set(found) == set(flat) - {"game", "algorithm"}
     for name, field in found.items():
-        assert field["help"], f"{name} has no text under it"
+        assert field["help"], f"{name} has no docstring"
         expected = forms.CHECKPOINT_SECONDS if name == "checkpoint_seconds" else flat[name]
         assert field["value"] == (list(expected) if isinstance(expected, tuple) else expected)
 
 
 def test_kinds_and_choices_are_those_of_the_types():
     found = fields("cartpole", "ppo")
-    kinds = {name: found[name]["kind"] for name in ("steps", "discount", "learning_rate", "runtime", "refresh", "log")}
-    assert kinds == {"steps": "integer", "discount": "number", "learning_rate": "text", "runtime": "choice",
-                     "refresh": "switch", "log": "list"}  # fmt: skip
-    assert found["target"]["choices"] == ["gae", "vtrace"]
+    kinds = {
+        name: found[name]["kind"] for name in ("steps", "gamma", "learning_rate", "runtime", "refresh_rollouts", "log")
+    }
+    assert kinds == {"steps": "integer", "gamma": "number", "learning_rate": "text", "runtime": "choice",
+                     "refresh_rollouts": "switch", "log": "list"}  # fmt: skip
+    assert found["advantage_estimator"]["choices"] == ["gae", "vtrace"]
+    assert {"local", "threads", "processes", "mpi"} <= set(found["runtime"]["choices"])
     assert fields("tictactoe")["policy"]["choices"] == ["boltzmann", "epsilon_greedy", "ucb"]
     assert not found["steps"]["advanced"] and found["rho_clip"]["advanced"]
 
 
 @pytest.mark.parametrize(
-    ("name", "typed", "meant"),
+    ("name", "typed", "expected"),
     [("steps", "1e6", 10**6), ("steps", "1 000 000", 10**6), ("steps", "1_000", 1000), ("steps", 12, 12),
-     ("discount", ".5", 0.5), ("discount", 1, 1.0), ("learning_rate", 0.1, "0.1"), ("refresh", "no", False),
-     ("refresh", True, True), ("mlp.width", "128", 128), ("log", "tensorboard", ("tensorboard",)), ("log", [], ()),
-     ("opponents", "self:0.5, random:0.5", ("self:0.5", "random:0.5")), ("model.embedding_shape", "10, 4", (10, 4))],
+     ("gamma", ".5", 0.5), ("gamma", 1, 1.0), ("learning_rate", 0.1, "0.1"), ("refresh_rollouts", "no", False),
+     ("refresh_rollouts", True, True), ("mlp.width", "128", 128), ("log", "tensorboard", ("tensorboard",)),
+     ("log", [], ()), ("opponents", "self:0.5, random:0.5", ("self:0.5", "random:0.5")),
+     ("model.embedding_shape", "10, 4", (10, 4))],
 )  # fmt: skip
-def test_what_people_type_is_understood(name, typed, meant):
+def test_typed_values_are_parsed(name, typed, expected):
     run = forms.run_of("cartpole", "ppo", {name: typed})
     owner, _, inner = name.rpartition(".")
     part = getattr(run.settings, owner) if owner else run if hasattr(run, name) else run.settings
-    assert getattr(part, inner) == meant
+    assert getattr(part, inner) == expected
 
 
-def test_every_mistake_is_told_at_its_field():
-    typed = {"steps": "-3", "rows": "many", "mlp.width": "1.5", "discount": "2", "target": "magic", "log": "paper",
-             "learning_rate": "linear(", "refresh": "perhaps", "burn_in": 10**6, "nonsense": 1, "seed": None,
-             "games": "inf", "opponents": "self, /etc/passwd"}  # fmt: skip
+def test_every_error_is_reported_at_its_field():
+    typed = {"steps": "-3", "num_envs": "many", "mlp.width": "1.5", "gamma": "2", "advantage_estimator": "magic",
+             "log": "paper", "learning_rate": "linear(", "refresh_rollouts": "perhaps", "burn_in": 10**6, "nonsense": 1,
+             "seed": None, "eval_games": "inf", "runtime": "magic", "opponents": "self, /etc/passwd"}  # fmt: skip
     found = forms.errors("cartpole", "ppo", typed)
     assert set(found) == set(typed)
     assert all(sentence and "Traceback" not in sentence for sentence in found.values())
 
 
-def test_settings_that_need_each_other_are_judged_together():
-    assert forms.errors("cartpole", "ppo", {"burn_in": 200, "length": 300}) == {}
-    assert set(forms.errors("cartpole", "ppo", {"burn_in": 200, "length": 100})) == {"burn_in"}
+def test_settings_that_depend_on_each_other_are_checked_together():
+    assert forms.errors("cartpole", "ppo", {"burn_in": 200, "rollout_length": 300}) == {}
+    assert set(forms.errors("cartpole", "ppo", {"burn_in": 200, "rollout_length": 100})) == {"burn_in"}
     assert "form" in forms.errors("tictactoe", "q_learning", {"form": "numpy", "policy": "ucb"})
 
 
-def test_a_run_begun_here_saves_often_unless_told_otherwise():
+def test_runs_of_the_studio_save_often_by_default():
     assert forms.run_of("tictactoe", None, {}).checkpoint_seconds == forms.CHECKPOINT_SECONDS
     assert forms.run_of("tictactoe", None, {"checkpoint_seconds": 60}).checkpoint_seconds == 60.0
 
 
-def test_the_values_of_a_form_make_the_run_that_it_shows():
+def test_the_values_of_a_form_give_the_same_run():
     values = {name: field["value"] for name, field in fields("car", "ppo").items()}
     shown = dataclasses.replace(config.resolve("car(track=7)", "ppo"), checkpoint_seconds=forms.CHECKPOINT_SECONDS)
     assert forms.run_of("car(track=7)", "ppo", values) == shown

@@ -1,4 +1,4 @@
-"""What agents think aloud: chances of networks, visits of search, values of tables and of perfect players."""
+"""Evaluations by agents: probabilities of networks, visits of search, values of tables and perfect players."""
 
 import numpy as np
 import pytest
@@ -15,80 +15,80 @@ def player(name, pool):
     return Player(name, agent, agent.init(pool.spec, 0), pool, 1)
 
 
-def test_the_perfect_tictactoe_player_knows_every_move():
+def test_the_perfect_tictactoe_player_gives_the_value_of_every_move():
     pool = Pool("tictactoe", 1, [0], threads=1)
     for action in (0, 3, 1, 4):  # the first player wins at once by 2, and loses nothing elsewhere but by blocking
         pool.advance([action])
-    told = thoughts.think(player("perfect", pool), pool, 0)
-    assert told.values == [1.0, -1.0] and told.unit == "value" and told.moves[2] == 1.0
-    assert set(told.moves) == {2, 5, 6, 7, 8} and told.moves[6] == -1.0
-    assert next(iter(told.moves)) == 2  # the best first
+    found = thoughts.think(player("perfect", pool), pool, 0)
+    assert found.values == [1.0, -1.0] and found.unit == "value" and found.moves[2] == 1.0
+    assert set(found.moves) == {2, 5, 6, 7, 8} and found.moves[6] == -1.0
+    assert next(iter(found.moves)) == 2  # the best first
 
 
-def test_the_perfect_connect4_player_knows_its_book_and_later_every_column():
+def test_the_perfect_connect4_player_gives_its_book_move_and_later_every_column():
     pool = Pool("connect4", 1, [0], threads=1)
-    told = thoughts.think(player("perfect", pool), pool, 0)
-    assert told.values == [1.0, -1.0] and told.moves == {3: 1.0}
+    found = thoughts.think(player("perfect", pool), pool, 0)
+    assert found.values == [1.0, -1.0] and found.moves == {3: 1.0}
     for action in (3, 3, 3, 3, 3, 2, 4, 4, 2, 2, 4, 4):
         pool.advance([action])
-    told = thoughts.think(player("perfect", pool), pool, 0)
-    assert set(told.moves.values()) <= {1.0, 0.0, -1.0} and len(told.moves) == 7
-    assert told.values[0] == max(told.moves.values()) == -told.values[1]
+    found = thoughts.think(player("perfect", pool), pool, 0)
+    assert set(found.moves.values()) <= {1.0, 0.0, -1.0} and len(found.moves) == 7
+    assert found.values[0] == max(found.moves.values()) == -found.values[1]
 
 
-def test_search_tells_the_shares_of_its_visits_and_what_it_would_play():
+def test_search_gives_visit_fractions_and_its_action():
     pool = Pool("tictactoe", 1, [0], threads=1)
     for action in (0, 3, 1, 4):
         pool.advance([action])
-    told = thoughts.think(player("mcts(400)", pool), pool, 0)
-    assert told.action == 2 and told.moves[2] > 0.5 and told.values[0] > 0.5
-    assert sum(told.moves.values()) == pytest.approx(1)
+    found = thoughts.think(player("mcts(400)", pool), pool, 0)
+    assert found.action == 2 and found.moves[2] > 0.5 and found.values[0] > 0.5
+    assert sum(found.moves.values()) == pytest.approx(1)
 
 
-def test_who_looks_ahead_tells_what_every_move_is_worth_and_what_it_would_play():
+def test_lookahead_gives_the_value_of_every_move_and_its_action():
     pool = Pool("connect4", 1, [0], threads=1)
     for action in (1, 0, 1, 0, 1, 0):
         pool.advance([action])
-    mind = player("lookahead", pool)
-    assert thoughts.can_tell(mind, pool)
-    told = thoughts.think(mind, pool, 0)
-    assert (told.action, told.unit, told.moves[1], told.values) == (1, "value", 1.0, [1.0, -1.0])
-    assert set(told.moves) == set(range(7)) and sorted(told.moves.values())[-2] < 1.0  # later is worth a little less
+    thinker = player("lookahead", pool)
+    assert thoughts.can_evaluate(thinker, pool)
+    found = thoughts.think(thinker, pool, 0)
+    assert (found.action, found.unit, found.moves[1], found.values) == (1, "value", 1.0, [1.0, -1.0])
+    assert set(found.moves) == set(range(7)) and sorted(found.moves.values())[-2] < 1.0  # later is worth a little less
     pool.advance([1])
-    assert thoughts.think(mind, pool, 0) is None  # the game is over
+    assert thoughts.think(thinker, pool, 0) is None  # the game is over
 
 
-def test_a_table_tells_its_values():
+def test_a_table_gives_its_values():
     pool = Pool("tictactoe", 1, [0], threads=1)
     agent = TabularAgent.of(pool)
-    told = thoughts.think(Player("run:x", agent, agent.init(pool.spec, 0), pool, 1), pool, 0)
-    assert told.unit == "value" and told.values == [0.0, 0.0] and set(told.moves) == set(range(9))
+    found = thoughts.think(Player("run:x", agent, agent.init(pool.spec, 0), pool, 1), pool, 0)
+    assert found.unit == "value" and found.values == [0.0, 0.0] and set(found.moves) == set(range(9))
 
 
-def test_a_network_tells_chances_of_legal_moves_and_a_value_for_each_seat():
+def test_a_network_gives_probabilities_of_legal_moves_and_a_value_for_each_seat():
     deep = pytest.importorskip("ludus.agents.neural.agent")
     pool = Pool("tictactoe", 1, [0], threads=1)
     agent = deep.new_agent(pool, deep.MLPArgs())
-    mind = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)
+    thinker = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)
     pool.advance([4])
-    told = thoughts.think(mind, pool, 0)
-    assert 4 not in told.moves and sum(told.moves.values()) == pytest.approx(1, abs=0.01)
-    assert told.unit == "chance" and told.values[0] == pytest.approx(-told.values[1])
-    decision = mind.act(pool.step, np.ones(1, bool))
-    assert told.values == pytest.approx(np.asarray(decision.value)[0].tolist(), abs=1e-5)
+    found = thoughts.think(thinker, pool, 0)
+    assert 4 not in found.moves and sum(found.moves.values()) == pytest.approx(1, abs=0.01)
+    assert found.unit == "chance" and found.values[0] == pytest.approx(-found.values[1])
+    decision = thinker.act(pool.step, np.ones(1, bool))
+    assert found.values == pytest.approx(np.asarray(decision.value)[0].tolist(), abs=1e-5)
 
 
-def test_thinking_changes_no_memory():
+def test_an_evaluation_does_not_change_memory():
     deep = pytest.importorskip("ludus.agents.neural.agent")
     pool = Pool("recall", 1, [0], threads=1)
     agent = deep.new_agent(pool, deep.KINDS["rnn"]())
-    mind = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)
-    before = mind.memory
-    assert thoughts.think(mind, pool, 0) == thoughts.think(mind, pool, 0)
-    assert mind.memory is before and mind.unseen.all()
+    thinker = Player("run:x", agent, agent.init(pool.spec, 3), pool, 1)
+    before = thinker.memory
+    assert thoughts.think(thinker, pool, 0) == thoughts.think(thinker, pool, 0)
+    assert thinker.memory is before and thinker.unseen.all()
 
 
-def test_who_has_nothing_to_say_keeps_silent():
+def test_there_is_no_evaluation_by_other_agents_or_after_the_game():
     pool = Pool("tictactoe", 1, [0], threads=1)
     assert thoughts.think(player("random", pool), pool, 0) is None
     for action in (0, 3, 1, 4, 2):
@@ -98,6 +98,6 @@ def test_who_has_nothing_to_say_keeps_silent():
     assert thoughts.think(player("scripted", car), car, 0) is None
 
 
-def test_what_is_told_is_json():
-    told = thoughts.Thoughts("x", [float("nan"), 0.123456], {3: float("inf")}).told()
-    assert told == {"agent": "x", "values": [None, 0.1235], "moves": {"3": None}, "unit": "chance"}
+def test_thoughts_as_json():
+    found = thoughts.Thoughts("x", [float("nan"), 0.123456], {3: float("inf")}).as_json()
+    assert found == {"agent": "x", "values": [None, 0.1235], "moves": {"3": None}, "unit": "chance"}

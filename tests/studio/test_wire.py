@@ -1,4 +1,4 @@
-"""Frames: what is written is read again, and a change makes of the old list the new one."""
+"""Frames: encoding and decoding, whole and as changes of the previous frame."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ NUMBERS = ("x", "y", "w", "h", "size")
 
 @st.composite
 def shape_lists(draw_one):
-    """Shapes of all kinds, as scenes have them."""
+    """Shapes of all kinds."""
     places = st.floats(-2000, 2000, width=32)
     one = st.tuples(
         st.sampled_from([draw.RECT, draw.CIRCLE, draw.LINE, draw.TEXT, draw.AREA]), st.integers(0, 2**24 - 1),
@@ -38,7 +38,7 @@ def shape_lists(draw_one):
     st.integers(0, 2**33),
     st.lists(st.floats(-1e6, 1e6, width=32), max_size=4),
 )
-def test_what_is_written_is_read(shapes, room, tick, gauges):
+def test_decode_inverts_encode(shapes, room, tick, gauges):
     seen = wire.decode(wire.encode(room, tick, wire.pack(shapes), gauges=gauges))
     assert (seen.room, seen.tick, seen.whole, seen.gauges) == (room, tick % 2**32, True, gauges)
     for name in ("kind", "letters", "color", "text"):
@@ -51,9 +51,9 @@ def test_what_is_written_is_read(shapes, room, tick, gauges):
 
 
 @given(shape_lists(), shape_lists())
-def test_a_change_makes_of_the_old_list_the_new_one(old, new):
+def test_a_change_of_the_old_shapes_gives_the_new_ones(old, new):
     common = min(len(old), len(new)) // 2
-    new[:common] = old[:common]  # games change a part of what is drawn
+    new[:common] = old[:common]  # as in games, only a part of the picture changes
     rows, before = wire.pack(new), wire.pack(old)
     change = wire.encode(0, 1, rows, before)
     whole = wire.encode(0, 1, rows)
@@ -62,7 +62,7 @@ def test_a_change_makes_of_the_old_list_the_new_one(old, new):
     assert len(change) <= len(whole)
 
 
-def test_what_stands_still_is_not_sent():
+def test_unchanged_shapes_are_not_sent():
     shapes = new_rows(300, bare(draw.SHAPE))
     shapes["kind"], shapes["x"] = draw.CIRCLE, np.arange(300)
     moved = shapes.copy()
@@ -72,7 +72,7 @@ def test_what_stands_still_is_not_sent():
     assert wire.HEADER.unpack_from(message) == (1, 0, 3, 9, 300, 297, 1, 0)
 
 
-def test_the_layout_is_that_of_the_page():
+def test_the_byte_layout_that_the_page_decodes():
     shapes = new_rows(2, bare(draw.SHAPE))
     shapes[0]["kind"], shapes[0]["color"], shapes[0]["x"], shapes[0]["angle"] = draw.RECT, 0x112233, -1.5, 270
     shapes[1]["kind"], shapes[1]["color"] = draw.AREA, 0x010203
@@ -86,7 +86,7 @@ def test_the_layout_is_that_of_the_page():
     assert message[38:44].hex() == "0500" + "030201" + "00"
 
 
-def test_a_list_that_shrinks_sends_nothing_but_its_length():
+def test_a_shorter_list_sends_only_its_length():
     shapes = new_rows(5, bare(draw.SHAPE))
     shapes["kind"] = draw.RECT
     change = wire.encode(0, 0, wire.pack(shapes[:3]), wire.pack(shapes))
@@ -94,7 +94,7 @@ def test_a_list_that_shrinks_sends_nothing_but_its_length():
     assert len(wire.decode(change, shapes).shapes) == 3
 
 
-def test_pixels_are_a_frame_too():
+def test_pixel_frames():
     pixels = np.zeros((20, 30, 3), np.uint8)
     pixels[:, 15:] = 255
     frame = wire.PixelFrame(4, 1, 2, pixels)
@@ -103,7 +103,7 @@ def test_pixels_are_a_frame_too():
     assert seen.shapes[10, 2].max() < 60 and seen.shapes[10, 28].min() > 200
 
 
-def test_who_missed_a_frame_gets_a_whole_one():
+def test_a_listener_that_missed_a_frame_gets_a_whole_one():
     old, new = (wire.pack(new_rows(count, bare(draw.SHAPE))) for count in (3, 4))
     frame = wire.Frame(0, 8, 1, new, old)
     assert frame.after(7) is frame.change and frame.after(6) is frame.whole
@@ -111,7 +111,7 @@ def test_who_missed_a_frame_gets_a_whole_one():
     assert wire.Frame(0, 1, 1, new, None).after(0) == wire.encode(0, 1, new)
 
 
-def test_a_change_alone_cannot_be_read():
+def test_a_change_needs_the_previous_frame():
     with pytest.raises(LudusError, match="without the previous frame"):
         wire.decode(
             wire.encode(0, 0, wire.pack(new_rows(1, bare(draw.SHAPE))), wire.pack(new_rows(1, bare(draw.SHAPE))))

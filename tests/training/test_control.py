@@ -44,11 +44,11 @@ def test_to_open_a_run_again_changes_nothing(trainer):
 def test_pausing_and_stepping_end_in_the_same_bits(trainer, same_arrays, told):
     whole = trainer.whole()
     folder, run = trainer.make()
-    control.say(folder, "go")
+    control.send(folder, "go")
     speaker = threading.Thread(target=_nag, args=(folder,))
     reports = runs.carry_out(folder, run)
     next(reports)
-    control.say(folder, "pause")
+    control.send(folder, "pause")
     speaker.start()
     for report in reports:
         last = report
@@ -64,7 +64,7 @@ def _nag(folder):
         deadline = time.monotonic() + 60
         while not control.trainer_of(folder).get("paused") and time.monotonic() < deadline:
             time.sleep(0.01)
-        control.say(folder, word)
+        control.send(folder, word)
         while control.trainer_of(folder).get("paused") and word != "save" and time.monotonic() < deadline:
             time.sleep(0.01)
 
@@ -145,7 +145,7 @@ def test_scribble_in_the_folder_is_no_trainer(trainer):
 def test_words_are_checked(trainer):
     folder, _ = trainer.make()
     with pytest.raises(LudusError, match="go, pause, step, save"):
-        control.say(folder, "dance")
+        control.send(folder, "dance")
 
 
 def test_a_full_disk_is_told_by_the_trainer(trainer, monkeypatch):

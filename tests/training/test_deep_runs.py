@@ -16,14 +16,15 @@ from ludus.training import config, loggers
 from ludus.types import LudusError
 
 SMALL = {
-    "algorithm": "ppo", "runtime": "threads", "num_envs": 8, "rollout_length": 6, "steps": 200, "chunk": 0, "update_epochs": 1,
-    "num_minibatches": 1, "devices": 1, "mlp": {"width": 8, "depth": 1}, "learning_rate": "0.01", "eval_games": 4,
-    "evaluations": 1,
+    "algorithm": "ppo", "runtime": "threads", "num_envs": 8, "rollout_length": 6, "steps": 200, "chunk": 0,
+    "update_epochs": 1, "num_minibatches": 1, "devices": 1, "mlp": {"width": 8, "depth": 1}, "learning_rate": "0.01",
+    "eval_games": 4, "evaluations": 1,
 }  # fmt: skip
 MIXED = {"opponents": ["self:0.5", "past:0.25", "random:0.25"], "snapshot_interval": 2, "max_snapshots": 2}
 FLAGS = (
-    "--algorithm", "ppo", "--steps", "600", "--num-envs", "16", "--rollout-length", "16", "--mlp.width", "8", "--mlp.depth", "1",
-    "--update-epochs", "1", "--num-minibatches", "2", "--devices", "1", "--eval-games", "4", "--evaluations", "1", "--json",
+    "--algorithm", "ppo", "--steps", "600", "--num-envs", "16", "--rollout-length", "16", "--mlp.width", "8",
+    "--mlp.depth", "1", "--update-epochs", "1", "--num-minibatches", "2", "--devices", "1", "--eval-games", "4",
+    "--evaluations", "1", "--json",
 )  # fmt: skip
 CLOCK = {"play_seconds", "wait_seconds", "overlap"}
 
@@ -93,7 +94,7 @@ def test_numbers_that_are_none_end_a_run_with_the_parameters_before_them(trainer
     folder, run = trainer.make(**settings)
     with monkeypatch.context() as harmed:
         harmed.setattr(RolloutWorker, "work", spoilt(not_a_number))
-        with pytest.raises(LudusError, match="an update gave numbers that are not finite, and was not taken over"):
+        with pytest.raises(LudusError, match="an update produced NaN or infinity and was discarded"):
             trainer.go(folder, run)
     before, last = sorted((folder / "checkpoints").iterdir())[-2:]
     assert params_in(last) == params_in(before) and newest(folder) == last
@@ -229,8 +230,8 @@ def test_a_run_is_resumed_by_the_command(folders, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"mlp": {"width": 16, "depth": 1}}, "cannot go on from .* is stored as float32"),
-        ({"mlp": {"width": 8, "depth": 2}}, "cannot go on from .* has no"),
+        ({"mlp": {"width": 16, "depth": 1}}, "cannot continue from .* is stored as float32"),
+        ({"mlp": {"width": 8, "depth": 2}}, "cannot continue from .* has no"),
         ({"workers": 2}, "a run with 1 workers, not 2"),
         ({"num_envs": 32, "chunk": 512}, "another agent, opponents or number of rows"),
         ({"game": "connect4"}, "this checkpoint is for tictactoe, not connect4"),

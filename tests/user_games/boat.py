@@ -1,7 +1,7 @@
 """Boat: sail around a buoy, as often as you can, without touching the shore.
 
-A second game of continuous control, written as a user would: the studio's tests show that all its rooms offer comes
-from the declarations below.
+A second game with continuous actions, written as a user would write it. Tests of the studio use it to check that
+all controls come from the declarations below.
 """
 
 import math

@@ -158,7 +158,7 @@ def describe(args: MLPArgs | ModelArgs, bfloat16: bool, curious: bool) -> JsonOb
 def new_agent(
     pool: AnyPool, args: MLPArgs | ModelArgs, bfloat16: bool = False, curious: bool = False, truncation: int = 0
 ) -> DeepAgent:
-    """An agent for the games of a pool; with `truncation` gradients flow back through so many steps of memory."""
+    """An agent for the games of a pool; with `truncation` gradients flow back through this number of memory steps."""
     rules = pool.compiled.game.rules if pool.compiled is not None else None
     facts = GameFacts(pool.name, pool.spec, pool.observation, getattr(rules, "LAYOUT", None))
     return agent_for(facts, args, bfloat16, curious, truncation)

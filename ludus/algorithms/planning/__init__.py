@@ -1,4 +1,4 @@
-"""Planning: the best play where the dynamics are known, computed without playing a single game."""
+"""Planning: optimal play computed from the known dynamics of a game, without playing it."""
 
 from ludus.algorithms.planning.algorithm import Planning
 from ludus.algorithms.planning.dynamics import Dynamics, dynamics_of

@@ -1,11 +1,11 @@
-"""Planning as the algorithm of a run: its worker computes a plan from the dynamics of the game, as a table."""
+"""Planning as an algorithm: its worker computes a plan from the dynamics of the game and writes it into a table."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import tyro
@@ -20,12 +20,12 @@ from ludus.algorithms.tabular import checkpoints
 from ludus.algorithms.tabular.checkpoints import Learner, Replica, check_discrete
 from ludus.bridges import AnyPool
 from ludus.games import Game
-from ludus.types import Array, Continuous, Discrete, LudusError, Spec
+from ludus.types import Array, Continuous, Discrete, JsonObject, LudusError, Spec
 
 TIE = 1e-5
-"""subtracted from actions that are as good as the plan's: two of them may lead in a circle"""
+"""subtracted from the other actions that are as good as the plan's: play at random among them might never end"""
 UNIT_SECONDS = 0.25
-"""of one unit of work, at least"""
+"""minimum duration of one unit of work"""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Planning:
             )
 
     @classmethod
-    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> JsonObject:
         return {}
 
     @classmethod
     def fits(cls, name: str, game: Game) -> bool:
-        """Planning needs numbered positions, and at most one opponent who takes turns and nothing hidden."""
+        """Planning needs numbered positions, no hidden information, and one seat or an alternating zero-sum game."""
         spec = game.spec
         if isinstance(spec.actions, Continuous):
             return False
@@ -65,12 +65,12 @@ class Planning:
             positions = positions_of(game.name, game.rules.OBSERVATION)
         except LudusError:
             return False
-        fair = spec.seats == 1 or (spec.zero_sum and spec.turns == "alternating")
-        return positions.count > 0 and fair and not hasattr(game.rules, "redeal")
+        plannable = spec.seats == 1 or (spec.zero_sum and spec.turns == "alternating")
+        return positions.count > 0 and plannable and not hasattr(game.rules, "redeal")
 
     def count_workers(self, wanted: int, places: int) -> int:
         if wanted > 1:
-            raise LudusError(f"{self.method} plans in one worker, not in {wanted}; leave out --workers")
+            raise LudusError(f"{self.method} uses one worker, not {wanted}; leave out --workers")
         return 1
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
@@ -83,7 +83,7 @@ class Planning:
         check_discrete(pool.name, pool.spec)
         return TabularAgent.of(pool)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         return {"kind": "tabular", "tables": "shared"}
 
     def evaluation_agent(self, agent: TabularAgent) -> TabularAgent:
@@ -99,7 +99,7 @@ class Planning:
     def update(
         self, agent: TabularAgent, learner: Learner, experience: Sequence[Replica]
     ) -> tuple[Learner, dict[str, float]]:
-        """The plan becomes the learner's table."""
+        """Copy the plan into the learner's table."""
         (planned,) = experience
         if planned.table is not learner.table:
             learner.table.take(planned.table)
@@ -118,7 +118,7 @@ class Planning:
 
 
 class Planner:
-    """A worker that plays nothing: each unit is some sweeps over all states."""
+    """A worker that plays no games: each unit of work is some sweeps over all states."""
 
     def __init__(self, algorithm: Planning, agent: TabularAgent, pool: AnyPool) -> None:
         self.algorithm, self.positions, self.time, self.version = algorithm, agent.positions, 0, 0
@@ -136,11 +136,11 @@ class Planner:
         self.version = version
 
     def work(self) -> Replica:
-        """Sweep for a while, and write the plan into the table."""
+        """Sweep for UNIT_SECONDS and write the plan into the table."""
         assert self.table is not None, "publish a table before the first unit"
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for stage in self.stages:
-            if stage.finished or time.perf_counter() - begun > UNIT_SECONDS:
+            if stage.finished or time.perf_counter() - start > UNIT_SECONDS:
                 break
         plan: Plan = stage.plan()
         write(self.table, self.positions, self.dynamics, plan)
@@ -154,14 +154,14 @@ class Planner:
         return {"time": np.array([self.time], np.int64)}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Planning starts again; it takes seconds."""
+        """Planning starts again, because it takes only seconds."""
 
     def close(self) -> None:
         pass
 
 
 def write(table: Table, positions: Positions, dynamics: Dynamics, plan: Plan) -> None:
-    """The action values of every state that is not an end, found by what the seat to move sees."""
+    """Write the action values of every state that is not terminal into the row of its observation."""
     running = np.flatnonzero(np.asarray(dynamics.legal, bool).any(axis=1))
     observations, codes = positions.new_observations(len(running))
     for name in observations.dtype.names or ():

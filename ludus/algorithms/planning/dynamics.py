@@ -1,61 +1,65 @@
-"""The dynamics of a game as tables: as published, or, of a game without dice, found by visiting every state."""
+"""The dynamics of a game as tables: published by the game, or found by visiting every state of a deterministic game."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
+from ludus.bridges import AnyPool
 from ludus.dsl import PLAYING
 from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError
 
 LARGEST = 2_000_000
-"""states; the tables of a larger game would not fit into an ordinary computer's memory"""
+"""maximum number of states; the tables of larger games do not fit into the memory of an ordinary computer"""
 AT_ONCE = 4096
-"""states from which all moves are made in one go"""
+"""states whose moves are made in one call"""
 KEY = np.uint64(0x5EED)
-"""the randomness given to games that must not use any"""
+"""key of the random generator; a game that changes it is not deterministic"""
 
 
 class Dynamics(NamedTuple):
-    """What may follow: S states, A actions, K outcomes of an action. An end is an outcome, and nothing follows it."""
+    """The transitions of a game with S states, A actions and K outcomes of each action; an outcome may end the game."""
 
     next: Array
-    """[S, A, K] the state that follows"""
+    """[S, A, K] the next state"""
     probability: Array
-    """[S, A, K] of this outcome; zero for outcomes that only fill the table"""
+    """[S, A, K] of this outcome; 0 for padding"""
     reward: Array
     """[S, A, K] to the seat that moves"""
     ends: Array
     """[S, A, K] whether the game ends with this outcome"""
     sign: Array
-    """[S, A, K] of the next state's value for the seat that moves: -1 where its opponent is to move there"""
+    """[S, A, K] of the next state's value: -1 if the opponent is to move there, else 1"""
     legal: Array
-    """[S, A]; a state without a legal action is the end of a game and worth nothing more"""
+    """[S, A]; a state without legal actions is terminal and has the value 0"""
     start: Array
-    """[S] the probability of opening here"""
+    """[S] probability that a game starts here"""
     observations: Array
-    """[S] records: what the seat to move sees, so that a policy can be looked up"""
+    """[S] records: the observation of the seat to move, by which a policy is looked up"""
 
 
-def dynamics_of(pool: Any, limit: int = LARGEST) -> Dynamics:
-    """The dynamics of a pool's game. The time limit that Gymnasium sets upon published tables is no part of them.
+def dynamics_of(pool: AnyPool, limit: int = LARGEST) -> Dynamics:
+    """The dynamics of a pool's game, without the time limit of Gymnasium if the game publishes its tables.
 
-    A native game must draw no dice, hide nothing, and have one seat, or two that play for opposite rewards in turn.
+    Other games must be deterministic, without hidden information, and have one seat or be alternating zero-sum games of
+    two.
     """
-    games: Pool | None = pool.compiled
-    if games is None:
+    compiled = pool.compiled
+    if compiled is None:
         raise LudusError(f"{pool.name} does not publish its dynamics, so it cannot be planned; learn it by playing")
-    return _of_tables(games) if hasattr(games.game.rules, "START_CUMULATIVE") else _by_visiting(games, limit)
+    published = hasattr(compiled.game.rules, "START_CUMULATIVE")
+    return _of_tables(compiled) if published else _by_visiting(compiled, limit)
 
 
 def _of_tables(pool: Pool) -> Dynamics:
-    """The tables of `bridges/dynamics.py`: cumulative probabilities become probabilities again."""
-    tables: Any = pool.game.rules
-    # From the last possible outcome on the cumulative probability is 2, so that rounding cannot pass it by.
+    """The dynamics from the tables of `bridges/dynamics.py`, which have cumulative probabilities."""
+    tables: ModuleType = pool.game.rules
+    # From the last possible outcome on, the cumulative probability is 2, so that rounding errors cannot skip it.
     probability = np.diff(np.minimum(tables.CUMULATIVE, 1.0), axis=2, prepend=0.0)
     start = np.zeros(tables.STATES)
     start[tables.STARTS] = np.diff(tables.START_CUMULATIVE, prepend=0.0)
@@ -68,18 +72,18 @@ def _of_tables(pool: Pool) -> Dynamics:
 
 
 class Visited(NamedTuple):
-    """States met while visiting: the games themselves, what their steps tell, what the seat to move sees."""
+    """Visited states: their records, the rows of their steps, and the observations of the seat to move."""
 
     states: Array
     rows: Array
     observations: Array
 
-    def part(self, which: Any) -> Visited:
+    def part(self, which: slice | list[int]) -> Visited:
         return Visited(self.states[which], self.rows[which], self.observations[which])
 
 
 class Moves(NamedTuple):
-    """Moves in columns: from which state, which action, and what came of it."""
+    """Transitions in columns: state, action and outcome."""
 
     source: Array
     action: Array
@@ -90,64 +94,64 @@ class Moves(NamedTuple):
 
 
 def _by_visiting(pool: Pool, limit: int) -> Dynamics:
-    """Breadth first from the opening; states are told apart by their bytes without the key."""
+    """Breadth-first search from the initial state; states are equal if their bytes are, except for the key."""
     _check_plannable(pool)
-    opening = _opening(pool)
+    opening = _initial_state(pool)
     known = dict.fromkeys(_identities(opening.states), 0)
     waiting, seen, moves, first = deque([opening]), [opening.observations], [], 0
     while waiting:
         part = waiting.popleft()
-        made, fresh = _expand(pool, part, first, known)
+        found, fresh = _expand(pool, part, first, known)
         if len(known) > limit:
             raise LudusError(
-                f"{pool.name} has more than {limit:,} states; search it, learn it by playing, or give a higher limit"
+                f"{pool.name} has more than {limit:,} states; use search, learn it by playing, or set a higher limit"
             )
-        moves.append(made)
+        moves.append(found)
         seen.append(fresh.observations)
         first += len(part.states)
         waiting.extend(fresh.part(slice(low, low + AT_ONCE)) for low in range(0, len(fresh.states), AT_ONCE))
     columns = Moves(*(np.concatenate(column) for column in zip(*moves, strict=True)))
-    return _assemble(pool, columns, _joined(seen))
+    return _assemble(pool, columns, _concatenate(seen))
 
 
 def _check_plannable(pool: Pool) -> None:
     spec = pool.spec
-    why = ""
+    reason = ""
     if not isinstance(spec.actions, Discrete):
-        why = "its actions are continuous"
+        reason = "its actions are continuous"
     elif spec.turns != "alternating":
-        why = "all seats act at once"
+        reason = "all seats act at once"
     elif spec.seats > 2 or (spec.seats == 2 and not spec.zero_sum):
-        why = "its seats do not play for opposite rewards"
+        reason = "it is neither a game of one seat nor a zero-sum game of two"
     elif hasattr(pool.game.rules, "redeal"):
-        why = "it hides something from its players"
-    if why:
-        raise LudusError(f"{pool.name} cannot be planned by tables because {why}; search it or learn it by playing")
+        reason = "it has hidden information"
+    if reason:
+        raise LudusError(f"{pool.name} cannot be planned because {reason}; use search or learn it by playing")
 
 
-def _opening(pool: Pool) -> Visited:
+def _initial_state(pool: Pool) -> Visited:
     fresh = _new_visited(pool, 1)
     fresh.states["key"] = KEY
     pool.kernel.open_game(fresh.states, pool.game.blank(), 0)
-    _check_dice(pool, fresh.states)
+    _check_deterministic(pool, fresh.states)
     pool.kernel.see(fresh.states, fresh.rows, fresh.observations, 0, 1)
     return fresh
 
 
 def _new_visited(pool: Pool, count: int) -> Visited:
-    rules: Any = pool.game.rules
+    rules = pool.game.rules
     return Visited(new_rows(count, rules.STATE), new_rows(count, pool.kernel.ROW), new_rows(count, rules.OBSERVATION))
 
 
-def _check_dice(pool: Pool, states: Array) -> None:
+def _check_deterministic(pool: Pool, states: Array) -> None:
     if (states["key"] != KEY).any():
         raise LudusError(
-            f"{pool.name} draws dice, so visiting would not tell its dynamics; search it or learn it by playing"
+            f"{pool.name} is not deterministic, so it cannot be planned; use search or learn it by playing"
         )
 
 
 def _expand(pool: Pool, part: Visited, first: int, known: dict[bytes, int]) -> tuple[Moves, Visited]:
-    """Every legal move of the running states, numbered from `first` on, and the states that nobody met before."""
+    """All legal moves of the running states, which are numbered from `first` on, and the new states they lead to."""
     running = part.states["status"] == PLAYING
     source, action = np.nonzero(part.rows["mask"].astype(bool) & running[:, None])
     after = _new_visited(pool, len(source))
@@ -155,7 +159,7 @@ def _expand(pool: Pool, part: Visited, first: int, known: dict[bytes, int]) -> t
     actions = action.astype(np.int64).view(pool.kernel.ACTION)
     actions = actions if compiling() else as_plain(actions)
     pool.kernel.advance(after.states, pool.game.blank(), actions, after.rows, after.observations, 0, len(source))
-    _check_dice(pool, after.states)
+    _check_deterministic(pool, after.states)
     mover = part.states["seat"][source]
     reward = after.rows["reward"][np.arange(len(source)), mover]
     sign = np.where(after.states["seat"] == mover, 1, -1).astype(np.int8)
@@ -164,7 +168,7 @@ def _expand(pool: Pool, part: Visited, first: int, known: dict[bytes, int]) -> t
 
 
 def _number(identities: list[bytes], known: dict[bytes, int]) -> tuple[Array, list[int]]:
-    """The number of each state, and the places of those that get a new one."""
+    """The number of each state, and the indices of the new states."""
     fresh: list[int] = []
     for place, identity in enumerate(identities):
         if identity not in known:
@@ -174,7 +178,7 @@ def _number(identities: list[bytes], known: dict[bytes, int]) -> tuple[Array, li
 
 
 def _identities(states: Array) -> list[bytes]:
-    """What matters of each state as bytes: all fields but the key, without the gaps between them."""
+    """The bytes of each state without the key and without padding between fields."""
     names = [name for name in states.dtype.names or () if name != "key"]
     packed = np.concatenate([_bytes_of(states[name]) for name in names], axis=1)
     content, width = packed.tobytes(), packed.shape[1]
@@ -182,7 +186,7 @@ def _identities(states: Array) -> list[bytes]:
 
 
 def _bytes_of(field: Array) -> Array:
-    """[n, bytes] of a field [n, ...]; of records, field by field."""
+    """[n, bytes] of a field [n, ...]; nested records are converted field by field."""
     rows, size = len(field), int(np.prod(field.shape[1:]))
     flat = np.ascontiguousarray(field.view(np.ndarray)).reshape(rows * size)
     if flat.dtype.names:
@@ -191,8 +195,8 @@ def _bytes_of(field: Array) -> Array:
     return flat.view(np.uint8).reshape(rows, size * flat.dtype.itemsize)
 
 
-def _joined(parts: list[Array]) -> Array:
-    """Records one after another, in the layout of the first: NumPy's own joining may pack them."""
+def _concatenate(parts: list[Array]) -> Array:
+    """The concatenation of arrays of records; np.concatenate alone may remove their padding."""
     whole = np.zeros(sum(map(len, parts)), parts[0].dtype)
     np.concatenate(parts, out=whole)
     return whole

@@ -45,7 +45,7 @@ from ludus.algorithms.ppo.sharding import (
     shuffled,
     total,
 )
-from ludus.algorithms.tally import means
+from ludus.algorithms.tally import means, merged
 from ludus.types import PyTree, Rollout
 
 Array = jax.Array
@@ -129,7 +129,7 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
     program = _program(settings, agent, mesh)
     order = minibatch_order(settings, mesh, rollout, learner)
     state, averages = program(learner.state, batch, order, {name: np.float32(rate) for name, rate in rates.items()})
-    tally = np.sum(devices.gathered(rollout.tally), axis=0)
+    tally = merged(devices.gathered(rollout.tally))
     steps, episodes = learner.steps + int(tally[2]), learner.episodes + int(tally[0])
     metrics = {name: float(number) for name, number in jax.device_get(averages).items()}
     finite = all(map(math.isfinite, metrics.values()))

@@ -1,6 +1,6 @@
 """Tabular learning: a method, a policy and schedules, compiled together with the game (`kernel.py`).
 
-Workers learn into copies of one table; `update` merges the copies.
+Each worker learns into its own copy of the table; `update` merges the copies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import tyro
@@ -24,24 +24,24 @@ from ludus.algorithms.protocol import Ahead, Desk, Groups, Worker, nothing_ahead
 from ludus.algorithms.tabular import checkpoints, methods, policies
 from ludus.algorithms.tabular.checkpoints import Learner, Replica, check_discrete
 from ludus.algorithms.tabular.merge import merge
-from ludus.algorithms.tally import means
+from ludus.algorithms.tally import means, merged
 from ludus.bridges import AnyPool
 from ludus.games import Game
-from ludus.pool import Pool, binding
-from ludus.types import Array, Continuous, Discrete, LudusError, Spec
+from ludus.pool import binding
+from ludus.types import Array, Continuous, Discrete, JsonObject, LudusError, Spec
 
 HERE = pathlib.Path(__file__).parent
 CHUNK, STEPPED_CHUNK = 2**20, 2**13
-"""decisions of a worker between two merges, if compiled code steps the games and if Python does"""
+"""decisions of a worker between two merges, if the games are stepped by compiled code and if by Python"""
 LARGEST_POSITION = 256
-"""bytes of an observation; larger ones hardly ever repeat"""
+"""maximum size of an observation in bytes; larger observations hardly ever repeat"""
 RATES = ("rate", "explore")
 SETTINGS = np.dtype(
     [(name, np.float64) for name in ("learning_rate", "exploration", "gamma", "trace_decay", "priority_threshold")]
     + [(name, np.int64) for name in ("n_steps", "planning_steps", "explore_below")]
     + [(f"{rate}_{part}", np.float64) for rate in RATES for part in ("kind", "a", "b", "c")]
 )
-"""what the compiled loop reads: the rates of this moment, and the schedules that they follow"""
+"""the record that the compiled loop reads: current values of the schedules, constants, and the schedules themselves"""
 
 
 @dataclass(frozen=True)
@@ -92,19 +92,19 @@ class Tabular:
         if self.n_steps < 1 or self.planning_steps < 0 or not self.priority_threshold > 0.0:
             raise LudusError("n_steps must be 1 or more, planning_steps 0 or more, priority_threshold above 0")
         if self.method == "n_step" and self.n_steps > 64:
-            raise LudusError(f"n_step looks at most 64 steps ahead, not {self.n_steps}; take fewer, or monte_carlo")
+            raise LudusError(f"n_steps must be at most 64, not {self.n_steps}; use fewer steps, or monte_carlo")
         if self.form != "compiled" and (self.method, self.policy) != ("q_learning", "epsilon_greedy"):
-            raise LudusError(f"the {self.form} form knows q_learning with epsilon_greedy only; use form=compiled")
+            raise LudusError(f"form={self.form} supports q_learning with epsilon_greedy only; use form=compiled")
 
     @property
     def extra(self) -> Fields:
-        """What rows hold beside the values."""
+        """Fields that rows have besides the values, for each action."""
         parts = (part("method", self.method), part("policy", self.policy))
         return tuple(dict.fromkeys(field for module in parts for field in getattr(module, "EXTRA", ())))
 
     @property
     def mergeable(self) -> bool:
-        """Whether tables that learned side by side can become one."""
+        """Whether the tables of several workers can be merged."""
         return not hasattr(part("method", self.method), "MEMORY")
 
     def new_table(self, positions: Positions, actions: int, seats: int) -> Table:
@@ -122,7 +122,7 @@ class Tabular:
         return record
 
     @classmethod
-    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> JsonObject:
         return {}
 
     @classmethod
@@ -140,13 +140,13 @@ class Tabular:
         workers = wanted or places
         if workers > 1 and not self.mergeable:
             raise LudusError(
-                f"{self.method} keeps a model beside its table that cannot be merged: run it with --runtime local"
+                f"{self.method} learns a model that cannot be merged, so it runs in one worker: use --runtime local"
             )
         return workers
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
         """At least one update for every seat, because checkpoints are numbered by updates."""
-        native = isinstance(pool, Pool) and self.form == "compiled"
+        native = pool.compiled is not None and self.form == "compiled"
         usual = min(CHUNK, longest) if native else STEPPED_CHUNK
         least = rows * (pool.spec.seats + 1)
         return max(wanted or min(usual, -(-desk.steps // max(desk.workers, 1))), least)
@@ -158,7 +158,7 @@ class Tabular:
         check_discrete(pool.name, pool.spec)
         return TabularAgent.of(pool, self.tables)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         return {"kind": "tabular", "tables": self.tables}
 
     def evaluation_agent(self, agent: TabularAgent) -> TabularAgent:
@@ -178,9 +178,9 @@ class Tabular:
     def update(
         self, agent: TabularAgent, learner: Learner, experience: Sequence[Replica]
     ) -> tuple[Learner, dict[str, float]]:
-        """Merge what the workers learned; metrics are means over the games that ended."""
+        """Merge the tables of the workers; metrics are means over the games that ended."""
         merge(learner.table, [replica.table for replica in experience if replica.table is not learner.table])
-        tally = np.sum([replica.tally for replica in experience], axis=0)
+        tally = merged([replica.tally for replica in experience])
         grown = Learner(learner.table, learner.steps + int(tally[2]), learner.episodes + int(tally[0]))
         return grown, means(tally) | {"positions": float(len(learner.table))} | experience[-1].notes
 
@@ -198,7 +198,7 @@ ALGORITHM = Tabular
 
 
 def names(kind: str) -> list[str]:
-    """Every method, or every policy."""
+    """The names of all methods or policies; `kind` is "method" or "policy"."""
     if kind == "method":
         others = discovery.load_all(algorithms.GROUP, None).modules
         return sorted([*algorithms.methods("tabular"), *(name for name in others if hasattr(others[name], "backup"))])
@@ -206,7 +206,7 @@ def names(kind: str) -> list[str]:
 
 
 def part(kind: str, name: str) -> ModuleType:
-    """The module of a method or a policy."""
+    """The module of a method or policy; raises LudusError if there is none of that name."""
     if name in (algorithms.methods("tabular") if kind == "method" else names(kind)):
         return importlib.import_module(f"{(methods if kind == 'method' else policies).__name__}.{name}")
     if name not in names(kind):
@@ -214,10 +214,10 @@ def part(kind: str, name: str) -> ModuleType:
     return discovery.load(algorithms.GROUP, None, name)
 
 
-_bound: dict[tuple[ModuleType, str, str], Any] = {}
+_bound: dict[tuple[ModuleType, str, str], ModuleType] = {}
 
 
-def bind(name: str, rules: ModuleType, method: str, policy: str) -> Any:
+def bind(name: str, rules: ModuleType, method: str, policy: str) -> ModuleType:
     """The compiled loop of a game with a method and a policy, one per process."""
     key = (rules, method, policy)
     if key not in _bound:

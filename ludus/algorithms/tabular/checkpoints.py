@@ -1,9 +1,9 @@
-"""What algorithms that learn tables share: the learner, what a worker returns, and the arrays of a checkpoint."""
+"""Shared by algorithms that learn tables: the learner, the result of a worker, and the arrays of a checkpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,19 +28,19 @@ class Learner(NamedTuple):
 
 
 class Replica(NamedTuple):
-    """What a worker returns: a table that has learned, which is the learner's own if it learned in place."""
+    """What a worker returns: its improved table, which is the learner's own if the worker updates it in place."""
 
     table: Table
     tally: Array
-    """[3 + P] games ended, their steps, updates, and the return of each seat in those games"""
+    """[3 + P] finished games, their total steps, updates, and the total return of each seat in those games"""
     version: int
-    """of the table that it began with"""
+    """of the table that the worker started from"""
     notes: Metrics
     """values of the schedules after this unit"""
 
 
 def own_table(mine: Table | None, params: Table, workers: int) -> Table:
-    """The table that a worker learns into: the learner's if it is the only worker and shares memory, else a copy."""
+    """The table that a worker updates: the learner's own if it is the only worker and shares memory, else a copy."""
     if workers == 1 and params.searchable:
         return params
     if mine is None or mine is params:
@@ -49,8 +49,8 @@ def own_table(mine: Table | None, params: Table, workers: int) -> Table:
     return mine
 
 
-def rates(algorithm: Any, steps: float) -> Metrics:
-    """The values of the schedules after so many steps; like the workers, this counts the openings of games as steps."""
+def rates(algorithm: object, steps: float) -> Metrics:
+    """The values of the schedules after so many steps; the first step of a game counts as a step, as in the workers."""
     return {name: schedules.parse(getattr(algorithm, name))(steps) for name in ("learning_rate", "exploration")}
 
 
@@ -66,12 +66,13 @@ def restore(agent: TabularAgent, stored: Mapping[str, Mapping[str, Array]], extr
     agent.check(table)
     counters = stored.get("learner", {}).get("counters", np.zeros(0))
     if counters.shape != (2,):
-        raise LudusError("it does not say how far it came; take this checkpoint away to go on from the one before")
+        raise LudusError("it has no step counters; delete this checkpoint to resume from the one before")
     return Learner(table, int(counters[0]), int(counters[1]))
 
 
 def check_discrete(name: str, spec: Spec) -> None:
+    """Raise LudusError if the actions of a game are continuous."""
     if isinstance(spec.actions, Continuous):
         raise LudusError(
-            f"{name} has continuous actions, and a table needs numbered ones; choose another game or a deep agent"
+            f"{name} has continuous actions, but a table needs discrete actions; choose another game or a deep agent"
         )

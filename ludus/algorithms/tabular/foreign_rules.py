@@ -1,1 +1,1 @@
-"""What the compiled loop must know of a game that somebody else steps: SPEC and OBSERVATION are bound, and no rule."""
+"""Template of the rules of a game that its own pool steps: SPEC and OBSERVATION are bound; there are no rules."""

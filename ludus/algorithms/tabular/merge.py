@@ -1,13 +1,12 @@
-"""One table of many that learned side by side from the same beginning.
+"""Merging of replicas: copies of one table, each improved by its own worker.
 
-Q(s, a) ← Σ_k w_k Q_k(s, a) / Σ_k w_k, where w_k is how often replica k visited s meanwhile, and 0 where it left the
-value of (s, a) as it was: who did not try an action must not hold back those who did.
+Q(s, a) ← Σ_k w_k Q_k(s, a) / Σ_k w_k, where w_k is the number of visits of replica k to s since the last merge, or 0 if
+replica k did not change Q(s, a): an old value must not outweigh what the other replicas learned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,32 +14,32 @@ from ludus.agents.table import ANY_LEGAL, Table, slot_of
 from ludus.dsl import kernel
 from ludus.types import Array
 
-ADDED = ("counts",)
-"""fields that are counts of something: what the replicas counted is added up"""
+COUNTS = ("counts",)
+"""fields that are counts: the increments of all replicas are summed"""
 
 
 def merge(table: Table, replicas: Sequence[Table]) -> list[Array]:
-    """Bring what the replicas learned into the table; returns, for each, where its rows lie now."""
-    mappings = [adopt(table, replica) for replica in replicas]
+    """Merge the replicas into the table; returns for each replica the indices of its rows in the table."""
+    mappings = [add_positions(table, replica) for replica in replicas]
     if not replicas:
         return mappings
     places, used = table.places, len(table)
     orders = np.zeros(len(table.rows), np.int64)
     orders[places] = np.arange(used)
-    visits = [weigh(table, replica, mapping) for replica, mapping in zip(replicas, mappings, strict=True)]
+    visits = [count_visits(table, replica, mapping) for replica, mapping in zip(replicas, mappings, strict=True)]
     for name in (field for field in table.rows.dtype.names or () if field != "visits"):
-        base, added = table.rows[name], name in ADDED
+        base, added = table.rows[name], name in COUNTS
         total, weight = np.zeros((used, table.actions)), np.zeros((used, table.actions))
         for replica, mapping, seen in zip(replicas, mappings, visits, strict=True):
-            gather(base, replica.rows[name], mapping, replica.places, orders, seen, total, weight, added)
-        spread(base, total, weight, places, added)
+            accumulate(base, replica.rows[name], mapping, replica.places, orders, seen, total, weight, added)
+        write_back(base, total, weight, places, added)
     for mapping, seen in zip(mappings, visits, strict=True):
         table.rows["visits"][mapping] += seen
     return mappings
 
 
-def adopt(table: Table, replica: Table) -> Array:
-    """Enter what only the replica has seen, as it was before anything was learned of it."""
+def add_positions(table: Table, replica: Table) -> Array:
+    """Add the positions that only the replica has, with initial values; returns the indices of its rows."""
     while table.hashed and len(table) + len(replica) > len(table.rows):
         table.grow()
     mapping = np.zeros(len(replica), np.int64)
@@ -48,16 +47,17 @@ def adopt(table: Table, replica: Table) -> Array:
     return mapping
 
 
-def weigh(table: Table, replica: Table, mapping: Array) -> Array:
-    """How often the replica visited each of its rows since it began as a copy of the table."""
+def count_visits(table: Table, replica: Table, mapping: Array) -> Array:
+    """Visits of the replica to each of its rows since it was copied from the table."""
     return replica.rows["visits"][replica.places] - table.rows["visits"][mapping]
 
 
 @kernel
 def enter_all(
-    rows: Any, known: Any, index: Any, used: Any, their_rows: Any, their_known: Any, mapping: Any, hashed: bool
-) -> None:
-    """Find or make a row for each of theirs."""
+    rows: Array, known: Array, index: Array, used: Array, their_rows: Array, their_known: Array, mapping: Array,
+    hashed: bool,
+) -> None:  # fmt: skip
+    """Find or add a row for each position of a replica."""
     for number in range(len(mapping)):
         key = their_known[number]
         theirs = their_rows[number] if hashed else their_rows[np.int64(key)]
@@ -84,15 +84,15 @@ def enter_all(
 
 
 @kernel
-def gather(
-    base: Any, theirs: Any, mapping: Any, their_places: Any, orders: Any, visits: Any, total: Any, weight: Any,
-    added: bool,
+def accumulate(
+    base: Array, theirs: Array, mapping: Array, their_places: Array, orders: Array, visits: Array, total: Array,
+    weight: Array, added: bool,
 ) -> None:  # fmt: skip
-    """Sum up what one replica has to say of a field."""
+    """Add the weighted values of one field of a replica to `total`, and the weights to `weight`."""
     for number in range(len(mapping)):
         place = mapping[number]
         order = orders[place]
-        # A trace may change a row that was not visited since the last merge; its word counts as that of one visit.
+        # Eligibility traces also change rows without a visit since the last merge; these get the weight of one visit.
         share = 1.0 if added else np.float64(max(visits[number], 1))
         for action in range(base.shape[1]):
             value = np.float64(theirs[their_places[number], action])
@@ -103,8 +103,8 @@ def gather(
 
 
 @kernel
-def spread(base: Any, total: Any, weight: Any, places: Any, added: Any) -> Any:
-    """Write the sums into the table."""
+def write_back(base: Array, total: Array, weight: Array, places: Array, added: bool) -> None:
+    """Write the weighted means, or the sums of counts, into the table."""
     for number in range(len(places)):
         for action in range(base.shape[1]):
             if weight[number, action] > 0.0:

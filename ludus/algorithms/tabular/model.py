@@ -1,17 +1,15 @@
-"""A model of the game, learned beside the table: of each action tried in a place, what it brought when last seen."""
+"""A learned model of the game: the last observed outcome of each action that was tried in each row of the table."""
 
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
-from typing import Any
-
 import numpy as np
 
 from ludus.agents.table import highest
 from ludus.dsl import part
 
 
-def fields(actions: int) -> tuple[tuple[Any, ...], ...]:
-    """What stands beside each row; `following` is -1 where the game ended."""
+def fields(actions):
+    """The fields of the record of each row; `following` is -1 if the game ended."""
     return (
         ("following", np.int64, (actions,)), ("reward", np.float64, (actions,)), ("sign", np.float64, (actions,)),
         ("tried", np.int64, (actions,)),
@@ -19,8 +17,8 @@ def fields(actions: int) -> tuple[tuple[Any, ...], ...]:
 
 
 @part
-def notice(b, place, action, reward, following, sign):
-    """What was seen last is what the model says."""
+def store(b, place, action, reward, following, sign):
+    """Store a transition; it replaces the previous outcome of this action."""
     model = b.memory[place]
     model.following[action] = following
     model.reward[action] = reward
@@ -29,8 +27,8 @@ def notice(b, place, action, reward, following, sign):
 
 
 @part
-def imagined(b, place, action, settings, actions):
-    """r + γ max_b Q(s', b), as the model has it."""
+def model_target(b, place, action, settings, actions):
+    """The target r + γ max_b Q(s', b) according to the model."""
     model = b.memory[place]
     target = model.reward[action]
     if model.following[action] >= 0:

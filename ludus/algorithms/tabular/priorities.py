@@ -1,20 +1,19 @@
-"""A priority queue of actions tried, largest first: a binary heap inside the records beside the rows.
+"""A priority queue of state-action pairs, largest first: a binary heap inside the records of the rows.
 
-An action is numbered place * actions + action. Each stands in the heap once at most, so the heap, with room for one
-number an action, never overflows; `standing` tells where (0: nowhere), `queued` of the first record how many there are.
+A pair has the number place * actions + action. Each pair is in the heap at most once, so the heap, with one slot for
+each pair, never overflows. `standing` is the slot of a pair plus 1, or 0 if it is not in the heap; `queued` of the
+first record is the number of pairs in the heap.
 """
 
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
-from typing import Any
-
 import numpy as np
 
 from ludus.dsl import part
 
 
-def fields(actions: int) -> tuple[tuple[Any, ...], ...]:
-    """What stands beside each row."""
+def fields(actions):
+    """The fields of the record of each row."""
     return (
         ("heap", np.int64, (actions,)), ("standing", np.int64, (actions,)), ("priority", np.float64, (actions,)),
         ("queued", np.int64),
@@ -39,7 +38,7 @@ def priority_of(memory, actions, number):
 
 @part
 def push(memory, actions, number, priority):
-    """Enter an action, or raise it where it stands lower; it never falls."""
+    """Add a pair, or raise its priority if it is in the heap with a lower one; priorities are never lowered."""
     model = memory[number // actions]
     slot = model.standing[number % actions] - 1
     if slot < 0:
@@ -60,7 +59,7 @@ def push(memory, actions, number, priority):
 
 @part
 def pop(memory, actions):
-    """The action of the highest priority, -1 where none is left."""
+    """Remove and return the pair with the highest priority; -1 if the heap is empty."""
     count = memory[0].queued
     if count == 0:
         return np.int64(-1)
@@ -74,7 +73,7 @@ def pop(memory, actions):
 
 @part
 def sink(memory, actions, number, count):
-    """Put an action in at the top, and let it down until nothing below it is larger."""
+    """Insert a pair at the top and move it down until no pair below it has a higher priority."""
     priority = priority_of(memory, actions, number)
     slot = np.int64(0)
     while 2 * slot + 1 < count:

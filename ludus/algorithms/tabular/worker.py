@@ -1,7 +1,7 @@
-"""A worker: rows of games that learn into a table in one compiled loop.
+"""The worker of tabular methods: it plays rows of a game and updates a table in one compiled loop.
 
-Compiled games are stepped inside the loop. Others are stepped by their pool, and the loop does the rest; the same seed
-gives the same table either way.
+Compiled games are stepped inside the loop. Other games are stepped by their pool, and the loop does the rest. The same
+seed gives the same table either way.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ludus.agents.table import Positions, Table, slot_of
+from ludus.algorithms import tally as tallies
 from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular, bind, part
 from ludus.algorithms.tabular.checkpoints import Replica, check_discrete, own_table, rates
@@ -28,14 +29,19 @@ from ludus.dsl.cache import cache_root, telling_first_time
 from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.types import Array, LudusError
 
+if TYPE_CHECKING:
+    from ludus.algorithms.tabular.kernel import Bench
+
 LEARNER = 0x6C7564757301
-"""told apart from the games' own dice, which come from the same seed"""
-KEPT = ("games", "desks", "actions")
+"""makes the randomness of learners differ from that of the games, which comes from the same seed"""
+SAVED = ("games", "desks", "actions")
+"""attributes of a worker that its state holds as bytes"""
 KEYS = "keys."
+"""prefix of the keys of hashed positions in the state of a worker"""
 
 
 class Worker:
-    """Rows of one game that learn into a table."""
+    """Plays rows of one game and updates a table."""
 
     def __init__(self, pool: AnyPool, algorithm: Tabular, desk: Desk) -> None:
         check_discrete(pool.name, pool.spec)
@@ -48,10 +54,10 @@ class Worker:
         self.desk, self.version = desk, 0
         self.table: Table | None = None
         self.keys: dict[str, Array] = {}
-        """of a restored state: the positions that the desks refer to, until a table is published"""
+        """the keys of the positions that the desks of a restored state refer to, until a table is published"""
         self._allocate()
         if pool.compiled is not None:
-            pool.compiled.states["status"] = OVER  # so that the first step opens every game
+            pool.compiled.states["status"] = OVER  # so that the first step starts every game
 
     def _allocate(self) -> None:
         kernel, rows, views = self.kernel, self.rows, self.rows * self.spec.views
@@ -69,7 +75,7 @@ class Worker:
         return self.algorithm.new_table(self.positions, self.kernel.ACTIONS, self.spec.seats)
 
     def publish(self, params: Table, version: int) -> None:
-        """Learn into this table, or into a copy of it if there are other workers."""
+        """Update this table from now on, or a copy of it if there are other workers."""
         before, keys = self.table, self._keys()
         self.table, self.version = own_table(before, params, self.desk.workers), version
         if self.table is not before or self.desk.workers > 1:
@@ -83,32 +89,32 @@ class Worker:
         return Replica(self.table, tally, self.version, rates(self.algorithm, self.time * self.stride))
 
     def learn(self, table: Table, steps: int) -> Array:
-        """Play and learn for `steps` time steps of all rows, into the table; returns the tally of what was played."""
-        tally, stop = np.zeros(3 + self.spec.seats), self.time + steps
+        """Play `steps` time steps of all rows and update the table; returns the tally of these steps."""
+        tally, stop = tallies.empty(self.spec.seats), self.time + steps
         with telling_first_time(f"{self.algorithm.method} for {self.pool.name}", self.kernel.CACHE / "complete"):
             while self.time < stop:
                 if table.hashed and len(table) + self.rows * self.spec.views > len(table.rows):
                     table.grow()
                 bench = self._bench(table, tally)
-                self.time = self._train(bench, stop) if self.native else self._follow(bench, stop)
+                self.time = self._train(bench, stop) if self.native else self._train_stepped(bench, stop)
         return tally
 
-    def _train(self, bench: Any, stop: int) -> int:
-        apart = self.algorithm.tables == "seat"
-        return int(self.kernel.train(bench, apart, self.dice, self.time, stop, self.stride))
+    def _train(self, bench: Bench, stop: int) -> int:
+        per_seat = self.algorithm.tables == "seat"
+        return int(self.kernel.train(bench, per_seat, self.dice, self.time, stop, self.stride))
 
-    def _follow(self, bench: Any, stop: int) -> int:
-        """The same, where the pool steps the games."""
-        apart, room = self.algorithm.tables == "seat", self.rows * self.spec.views
+    def _train_stepped(self, bench: Bench, stop: int) -> int:
+        """The same for games that are stepped by their pool."""
+        per_seat, room = self.algorithm.tables == "seat", self.rows * self.spec.views
         for time in range(self.time, stop):
             if bench.index.size and bench.used[0] + room > len(bench.rows):
                 return time
             self._step()
-            self.kernel.follow(bench, apart, self.dice, time, self.stride)
+            self.kernel.train_stepped(bench, per_seat, self.dice, time, self.stride)
         return stop
 
     def _step(self) -> None:
-        """Move the pool's games, or look at their openings, and write down what the loop wants to know."""
+        """Advance the games of the pool, except at the very first step, and copy the step for the compiled loop."""
         games, views = self.games, self.spec.views
         step = self.pool.advance(self.actions["action"].reshape(-1)) if self.opened else self.pool.step
         self.opened = True
@@ -119,50 +125,51 @@ class Worker:
         for name, field in step.observation.items():
             self.observations[name] = field
 
-    def _bench(self, table: Table, tally: Array) -> Any:
-        games = self.pool.compiled
-        states, blank = (games.states, games._blank) if games is not None else (self.actions[:0],) * 2
+    def _bench(self, table: Table, tally: Array) -> Bench:
+        compiled = self.pool.compiled
+        states, blank = (compiled.states, compiled._blank) if compiled is not None else (self.actions[:0],) * 2
         if len(self.memory) < len(table.rows) and not self.algorithm.mergeable:
             grown = self._new_memory(len(table.rows))
             grown[: len(self.memory)] = self.memory
             self.memory = grown
-        return self.kernel.Bench(
+        bench: Bench = self.kernel.Bench(
             *table.arrays(), self.memory, self.observations, self.codes, states, blank, self.masks, self.games,
             self.desks, self.actions, self.settings, tally,
         )  # fmt: skip
+        return bench
 
     def _new_memory(self, rows: int) -> Array:
         fields = getattr(part("method", self.algorithm.method), "MEMORY", None)
         return np.zeros(0, np.int64) if fields is None else new_rows(rows, np.dtype(list(fields(self.kernel.ACTIONS))))
 
     def _keys(self) -> dict[str, Array]:
-        """The keys of the hashed positions that the desks refer to; rows move when tables are merged, keys do not."""
+        """The keys of the hashed positions that the desks refer to; a merge may move rows, but keys stay the same."""
         if self.keys or self.table is None or not self.table.hashed:
             return self.keys
         last = max(len(self.table) - 1, 0)
         return {name: self.table.known[np.clip(self.desks[name], 0, last)].reshape(-1) for name in self._place_fields()}
 
     def _find(self, keys: Mapping[str, Array]) -> None:
-        """Let the desks refer to the rows where the published table has these positions."""
+        """Update the row indices in the desks: find the rows of these positions in the published table."""
         assert self.table is not None
-        for name, wanted in keys.items():
-            places, before = np.zeros(len(wanted), np.int64), self.desks[name]
-            find_all(self.table.index, np.ascontiguousarray(wanted), places)
+        for name, positions in keys.items():
+            places, before = np.zeros(len(positions), np.int64), self.desks[name]
+            find_all(self.table.index, np.ascontiguousarray(positions), places)
             self.desks[name] = np.where(before >= 0, places.reshape(before.shape), before)
 
     def _place_fields(self) -> tuple[str, ...]:
         return ("place", "found", *getattr(part("method", self.algorithm.method), "PLACES", ()))
 
     def state(self) -> dict[str, Array]:
-        """All that is needed to continue exactly; games that cannot be saved are opened anew."""
-        parts = {name: getattr(self, name).view(np.uint8).copy() for name in (*KEPT, "memory")}
+        """All that is needed to continue exactly; games that cannot be saved start again."""
+        parts = {name: getattr(self, name).view(np.uint8).copy() for name in (*SAVED, "memory")}
         parts["time"] = np.array([self.time], np.int64)
         keys = {f"{KEYS}{name}": keys for name, keys in self._keys().items()}
         return parts | keys | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Continue where `state` was taken."""
-        if set(state) == {"time"}:  # all that is left of a lost worker: its games are opened anew
+        if set(state) == {"time"}:  # the state of a lost worker: its games start again
             self.time = int(state["time"][0])
             return
         self._check(state)
@@ -171,23 +178,24 @@ class Worker:
         self.memory = np.ascontiguousarray(state["memory"]).view(self.memory.dtype)
         if not self.pool.can_save:
             return
-        for name in KEPT:
+        for name in SAVED:
             getattr(self, name).view(np.uint8)[:] = state[name]
         restore_pool(self.pool, state)
         self.opened = True
 
     def _check(self, state: Mapping[str, Array]) -> None:
-        """Refuse what was not taken from a worker like this one; only the memory may have grown."""
+        """Raise LudusError if the state is not of a worker like this one; only the memory may have another size."""
         own = self.state()
         missing = set(own) - set(state)
         if missing:
-            raise LudusError(f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}")
-        whole = {"memory": state["memory"].nbytes // self.memory.itemsize * self.memory.itemsize}
+            raise LudusError(f"this checkpoint cannot be resumed: it has no {', '.join(sorted(missing))}")
+        sizes = {"memory": state["memory"].nbytes // self.memory.itemsize * self.memory.itemsize}
         for name, array in own.items():
-            wanted = (array.dtype, (whole.get(name, array.size),))
-            if (state[name].dtype, state[name].shape) != wanted:
+            expected = (array.dtype, (sizes.get(name, array.size),))
+            if (state[name].dtype, state[name].shape) != expected:
                 raise LudusError(
-                    "this checkpoint is of a run with another method or number of rows; resume it with its own run.toml"
+                    "this checkpoint is from a run with another method or number of rows; "
+                    "resume it with its own run.toml"
                 )
 
     def close(self) -> None:
@@ -195,8 +203,8 @@ class Worker:
 
 
 @kernel
-def find_all(index: Any, keys: Any, places: Any) -> None:
-    """The rows of hashed positions, -1 where one is not known."""
+def find_all(index: Array, keys: Array, places: Array) -> None:
+    """The rows of hashed positions; -1 for unknown ones."""
     for number in range(len(keys)):
         slot = index[slot_of(index, keys[number])]
         places[number] = slot.place if slot.key == keys[number] else np.int64(-1)
@@ -204,12 +212,12 @@ def find_all(index: Any, keys: Any, places: Any) -> None:
 
 @contextlib.contextmanager
 def compiling_alone(complete: Path) -> Iterator[None]:
-    """One process at a time, if something has to be compiled: the others then find it in the cache."""
+    """Let one process at a time compile, so that the others find the result in the cache."""
     if complete.exists():
         yield
         return
     with contextlib.ExitStack() as stack:
-        # Where files cannot be locked, every process compiles for itself.
+        # If the file system does not support locks, every process compiles for itself.
         with contextlib.suppress(OSError):
             lock = stack.enter_context(open(cache_root() / "compiling.lock", "w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -217,17 +225,17 @@ def compiling_alone(complete: Path) -> Iterator[None]:
 
 
 def rules_of(pool: AnyPool, native: bool) -> ModuleType:
-    """The game's own rules, or a module that tells what the loop must know of a game that is stepped elsewhere."""
+    """The rules of a compiled game; for others a module with the facts that the compiled loop needs."""
     if native and pool.compiled is not None:
         return pool.compiled.game.rules
     observation = pool.observation
     ranges = [[end.tolist() for end in bounds(observation, name)] for name in observation.names or ()]
     facts = repr((pool.spec, observation.descr, ranges))
     name = f"ludus_stepped_{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
-    return sys.modules.get(name) or _described(name, {"SPEC": pool.spec, "OBSERVATION": observation, "FACTS": facts})
+    return sys.modules.get(name) or _facts_module(name, {"SPEC": pool.spec, "OBSERVATION": observation, "FACTS": facts})
 
 
-def _described(name: str, facts: dict[str, Any]) -> ModuleType:
+def _facts_module(name: str, facts: dict[str, object]) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("foreign_rules.py"))
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

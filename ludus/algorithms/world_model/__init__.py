@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import tyro
@@ -20,7 +20,7 @@ from ludus.algorithms.protocol import Ahead, Desk, Groups, Replay, nothing_ahead
 from ludus.algorithms.settings import check_ranges
 from ludus.bridges import AnyPool
 from ludus.games import Game
-from ludus.types import Array, Continuous, LudusError, Rollout, Spec
+from ludus.types import Array, Continuous, JsonObject, LudusError, PyTree, Rollout, Spec
 
 if TYPE_CHECKING:
     from ludus.agents.neural.world_model import WorldModelAgent
@@ -128,7 +128,7 @@ class WorldModelSettings:
             )
 
     @classmethod
-    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> dict[str, Any]:
+    def defaults(cls, spec_of: Callable[[], Spec | None], steps: int | None) -> JsonObject:
         return {"runtime": "local", "num_envs": 1, "steps": 10_000, "eval_games": 16, "evaluations": 20}
 
     @classmethod
@@ -139,12 +139,12 @@ class WorldModelSettings:
         return wanted or 1
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
-        """The rows of a worker for the length of a rollout."""
+        """The decisions of one rollout."""
         decisions = self.rollout_length * rows
         if wanted not in (0, decisions):
             raise LudusError(
-                f"chunk is {wanted}, but an update learns from rows x rollout_length = {decisions} decisions;"
-                " change rows or rollout_length instead"
+                f"chunk is {wanted}, but an update learns from num_envs x rollout_length = {decisions} decisions; "
+                "change num_envs or rollout_length instead"
             )
         return decisions
 
@@ -161,7 +161,7 @@ class WorldModelSettings:
             mirror=agent.mirror if self.mirror else None,
         )  # fmt: skip
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         from ludus.agents.neural import world_model
 
         return world_model.describe(self.network, self.planner, self.gamma, self.reward_scale, self.plan_at_evaluation)
@@ -188,7 +188,7 @@ class WorldModelSettings:
 
         return update.update(self, agent, learner, joined(experience))
 
-    def broadcast(self, learner: Learner) -> dict[str, Any]:
+    def broadcast(self, learner: Learner) -> dict[str, PyTree]:
         return {"params": learner.params, "number": np.int64(0), "snapshots": {}}
 
     def save(self, learner: Learner) -> Groups:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +14,7 @@ from ludus.algorithms.protocol import Groups
 from ludus.algorithms.world_model import WorldModelSettings
 from ludus.algorithms.world_model.replay import ReplayBuffer, new_replay_buffer
 from ludus.algorithms.world_model.update import Learner, State, start
-from ludus.types import Array, LudusError
+from ludus.types import Array, LudusError, PyTree
 
 
 def save(learner: Learner) -> Groups:
@@ -27,7 +26,7 @@ def save(learner: Learner) -> Groups:
     return stored | {"learner": {"counters": counters}}
 
 
-def _trees(state: State) -> dict[str, Any]:
+def _trees(state: State) -> dict[str, PyTree]:
     optimiser = {"model": state.model_optimiser, "actor": state.actor_optimiser}
     return {"params": state.agent, "target_critics": state.target_critics, "optimiser": optimiser}
 

@@ -13,8 +13,6 @@ a margin of safety.
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import optax
@@ -22,19 +20,19 @@ import optax
 from ludus.agents.neural.world_model import Params, WorldModelAgent, WorldModelFunctions, add_action_noise
 from ludus.algorithms.world_model import WorldModelSettings
 from ludus.algorithms.world_model.replay import Experience, sequence_mask
+from ludus.types import PyTree
 
 Array = jax.Array
-stop_gradient: Any = jax.lax.stop_gradient
 
 
 def world_loss(
-    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, target_critics: Any, sequences: Experience,
-    mask: Array, key: Array, learned: Any,
-) -> tuple[Array, Any]:  # fmt: skip
+    settings: WorldModelSettings, agent: WorldModelAgent, params: Params, target_critics: PyTree,
+    sequences: Experience, mask: Array, key: Array, learned: Params,
+) -> tuple[Array, tuple[Array, dict[str, Array]]]:  # fmt: skip
     """Loss of model and critics on sequences [H, B]; with the latents [H, B, L] before each step, and the metrics."""
     functions = WorldModelFunctions(agent, {**params, **learned})
-    encoded = stop_gradient(functions.encode(sequences.next_observation))
-    targets = stop_gradient(td_targets(settings, functions, target_critics, encoded, sequences, mask, key))
+    encoded = jax.lax.stop_gradient(functions.encode(sequences.next_observation))
+    targets = jax.lax.stop_gradient(td_targets(settings, functions, target_critics, encoded, sequences, mask, key))
     first = functions.encode(sequences.observation[0])
 
     def step(latent: Array, action: Array) -> tuple[Array, Array]:
@@ -66,11 +64,11 @@ def world_loss(
         + settings.reconstruction_coef * metrics["reconstruction_loss"]
         + settings.value_coef * metrics["value_loss"]
     )
-    return loss, (stop_gradient(latents), metrics)
+    return loss, (jax.lax.stop_gradient(latents), metrics)
 
 
 def td_targets(
-    settings: WorldModelSettings, functions: WorldModelFunctions, target_critics: Any, encoded: Array,
+    settings: WorldModelSettings, functions: WorldModelFunctions, target_critics: PyTree, encoded: Array,
     sequences: Experience, mask: Array, key: Array,
 ) -> Array:  # fmt: skip
     """TD(λ) targets of the critics [H, B]: y = r + γ c [(1 - λ) min Q̄(z', π(z') + ε) + λ y'].
@@ -81,7 +79,7 @@ def td_targets(
     bootstrap = functions.q_values(encoded, action, target_critics).min(axis=0)
     td_lambda = settings.td_lambda * jnp.concatenate([mask[1:], jnp.zeros_like(mask[:1])])
 
-    def backward(next_target: Array, step: Any) -> tuple[Array, Array]:
+    def backward(next_target: Array, step: tuple[Array, Array, Array, Array]) -> tuple[Array, Array]:
         reward, continues, bootstrap, td_lambda = step
         target = reward + settings.gamma * continues * (bootstrap + td_lambda * (next_target - bootstrap))
         return target, target
@@ -93,7 +91,7 @@ def td_targets(
 
 def actor_loss(
     settings: WorldModelSettings, agent: WorldModelAgent, params: Params, latent: Array, mask: Array, key: Array,
-    actor: Any,
+    actor: PyTree,
 ) -> Array:  # fmt: skip
     """Negative imagined return of the actor from latents [..., L], differentiable through the model's predictions."""
     functions = WorldModelFunctions(agent, {**params, "actor": actor})

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.typing import ArrayLike
 
 from ludus.agents.neural import devices
 from ludus.agents.neural.world_model import Params, WorldModelAgent, initial_params
@@ -28,7 +30,7 @@ from ludus.algorithms.world_model.replay import (
     push,
     sample,
 )
-from ludus.types import Rollout
+from ludus.types import PyTree, Rollout
 
 Array = jax.Array
 FAR = 10
@@ -36,19 +38,21 @@ FAR = 10
 ERRORS = ("one_step_error", "ten_step_error")
 AVERAGED = ("model", "actor", "critics")
 """parameters with an exponential moving average for evaluation"""
+Scheduled = Mapping[str, Array]
+"""current values of the schedules"""
 
 
 class State(NamedTuple):
     """Everything that an update changes, as one pytree."""
 
     agent: Params
-    target_critics: Any
+    target_critics: PyTree
     """exponential moving average of the critics, for their targets"""
-    model_optimiser: Any
+    model_optimiser: PyTree
     """optimiser state of model and critics"""
-    actor_optimiser: Any
+    actor_optimiser: PyTree
     """optimiser state of the actor"""
-    updates: Any
+    updates: Array
 
 
 class Learner(NamedTuple):
@@ -110,8 +114,8 @@ def update(
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def collect(
     settings: WorldModelSettings, agent: WorldModelAgent, state: State, replay: ReplayBuffer, played: Experience,
-    schedules: Any, key: Array,
-) -> tuple[State, ReplayBuffer, Any]:  # fmt: skip
+    schedules: Scheduled, key: Array,
+) -> tuple[State, ReplayBuffer, dict[str, Array]]:  # fmt: skip
     """The update before learning starts: push the rollout, take no gradient step."""
     errors = dict(zip(ERRORS, _errors(agent, state.agent, played), strict=True))
     params = with_schedules(state.agent, schedules)
@@ -121,8 +125,8 @@ def collect(
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def learn(
     settings: WorldModelSettings, agent: WorldModelAgent, state: State, replay: ReplayBuffer, played: Experience,
-    schedules: Any, key: Array,
-) -> tuple[State, ReplayBuffer, Any]:  # fmt: skip
+    schedules: Scheduled, key: Array,
+) -> tuple[State, ReplayBuffer, dict[str, Array]]:  # fmt: skip
     """Push the rollout and take all gradient steps of the update, in one compiled program."""
     errors = dict(zip(ERRORS, _errors(agent, state.agent, played), strict=True))
     replay = push(replay, played)
@@ -145,8 +149,13 @@ def _errors(agent: WorldModelAgent, params: Params, played: Experience) -> tuple
 
 
 def gradient_step(
-    settings: WorldModelSettings, agent: WorldModelAgent, replay: ReplayBuffer, schedules: Any, state: State, key: Array
-) -> tuple[State, Any]:
+    settings: WorldModelSettings,
+    agent: WorldModelAgent,
+    replay: ReplayBuffer,
+    schedules: Scheduled,
+    state: State,
+    key: Array,
+) -> tuple[State, dict[str, Array]]:
     """One gradient step on a batch of sequences: first of model and critics, then of the actor in the new model."""
     sample_key, target_key, imagine_key = jax.random.split(key, 3)
     oversampling = schedules["terminal_oversampling"]
@@ -174,8 +183,8 @@ def gradient_step(
 
 
 def apply_gradients(
-    settings: WorldModelSettings, schedules: Any, gradients: Any, optimiser: Any, params: Any
-) -> tuple[Any, Any]:
+    settings: WorldModelSettings, schedules: Scheduled, gradients: PyTree, optimiser: PyTree, params: PyTree
+) -> tuple[PyTree, PyTree]:
     """Parameters and optimiser state after one step of the optimiser."""
     changes, optimiser = optimiser_of(settings).update(gradients, optimiser, params)
     changes = jax.tree.map(lambda change: -schedules["learning_rate"] * change, changes)
@@ -187,7 +196,7 @@ def model_and_critics(params: Params) -> Params:
     return {"model": params["model"], "critics": params["critics"]}
 
 
-def with_schedules(params: Params, schedules: Any) -> Params:
+def with_schedules(params: Params, schedules: Mapping[str, ArrayLike]) -> Params:
     """The parameters with the scheduled values that the agent reads from them."""
     return params | {name: jnp.float32(schedules[name]) for name in ("exploration_noise", "planning_fraction")}
 

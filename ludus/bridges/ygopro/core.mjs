@@ -195,8 +195,8 @@ function flush(kind) {
 }
 
 // Request: u8 mode; for each duel u32 number, u16 length and the answer. Reply for each duel: u8 over, u32 length and the messages
-// (those that node.py reads, or all in mode ALL_RESULTS), u8 number of locations, and for each u8 player, u8 location, u32 length and the
-// query result.
+// (those that node.py reads, or all in mode ALL_RESULTS), u8 number of query results, and for each u8 player, u8 location,
+// u32 length and the query result.
 function run(request) {
   end = 5;
   for (let at = 1; at < request.length; ) {
@@ -211,8 +211,8 @@ function run(request) {
   }
 }
 
-// Sends the answer and processes until there is a choice; empty chain prompts are passed.
-function processUntilChoice(state, answer, whole) {
+// Sends the answer and runs the duel until a player has a choice; chain prompts without options are passed.
+function processUntilChoice(state, answer, everything) {
   const start = end;
   end += 5;
   out[start] = 0;
@@ -222,8 +222,8 @@ function processUntilChoice(state, answer, whole) {
     const status = core._ocgapiDuelProcess(state.duel);
     const pointer = core._ocgapiDuelGetMessage(state.duel, scratch);
     const length = written();
-    const newest = readMessages(state, pointer, pointer + length, whole);
-    if (whole) copy(pointer, length);
+    const newest = readMessages(state, pointer, pointer + length, everything);
+    if (everything) copy(pointer, length);
     const heap = core.HEAPU8;
     if (status === ENDED || (length > 0 && heap[newest] === WIN)) {
       out[start] = 1;
@@ -231,7 +231,7 @@ function processUntilChoice(state, answer, whole) {
     }
     if (status === AWAITING && !offersNothing(heap, newest)) {
       state.player = heap[newest + 1];
-      if (!whole) copy(newest - 4, pointer + length - newest + 4);
+      if (!everything) copy(newest - 4, pointer + length - newest + 4);
       break;
     }
     if (status === AWAITING) core._ocgapiDuelSetResponse(state.duel, put(PASS), PASS.length);
@@ -240,7 +240,7 @@ function processUntilChoice(state, answer, whole) {
 }
 
 // Marks the locations that new messages may have changed; returns the offset of the last message.
-function readMessages(state, at, last, whole) {
+function readMessages(state, at, last, everything) {
   const heap = core.HEAPU8;
   let newest = last;
   while (at < last) {
@@ -274,7 +274,7 @@ function readMessages(state, at, last, whole) {
     }
     state.stale |= bits;
     state.uncounted |= bits;
-    if (eventsRead[kind] && !whole) copy(at, length + 4);
+    if (eventsRead[kind] && !everything) copy(at, length + 4);
     at = newest + length;
   }
   if (state.resolving) {
@@ -289,9 +289,9 @@ const bit = (player, location) => (location & 127 ? 1 << (7 * player + 31 - Math
 const offersNothing = (heap, at) => heap[at] === SELECT_CHAIN && heap[at + 3] === 0 && u32(heap, at + 12) === 0;
 
 // Queries the locations that may have changed, as far as the player to act may see them; returns their number.
-function queryStale(state, open) {
+function queryStale(state, showAll) {
   const { duel, queryFlags } = state;
-  const counted = open ? 0 : bit(1 - state.player, DECK) | bit(1 - state.player, HAND);
+  const counted = showAll ? 0 : bit(1 - state.player, DECK) | bit(1 - state.player, HAND);
   let due = (state.stale & ~counted) | (state.uncounted & counted);
   let count = 0;
   for (; due; due &= due - 1) {

@@ -205,10 +205,8 @@ class RealGames:
                 self._record_answers(which)
             if not self._core.play(self._tables, which, self._observer):
                 return
-            complex_questions = which[self._tables["is_simple"][which] == 0]
-            which = np.array(
-                [number for number in complex_questions.tolist() if self._start_question(number)], np.int64
-            )
+            remaining = which[self._tables["is_simple"][which] == 0].tolist()
+            which = np.array([number for number in remaining if self._start_question(number)], np.int64)
 
     def _record_answers(self, which: Array) -> None:
         """Store the answers for a replay."""

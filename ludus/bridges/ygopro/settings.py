@@ -41,7 +41,7 @@ class Settings:
     scripts: str = ""
     """folder of card scripts; Normal Monsters need none"""
     deck1: str = "yugi"
-    """deck of seat 0: a bundled deck, a .ydk file, a folder of them, `any` bundled deck, or a `random` draw"""
+    """deck of seat 0: a bundled deck, a .ydk file, a folder of them, `any` bundled deck, or a `random` one"""
     deck2: str = "kaiba"
     """deck of seat 1"""
     starts: str = RANDOM
@@ -74,7 +74,7 @@ def read(given: Mapping[str, str]) -> Settings:
 
 
 def open_core(settings: Settings) -> tuple[Core, Files]:
-    """Open the core and the cards; raises LudusError if draw is missing."""
+    """Open the core and the cards; raises LudusError if one is missing."""
     for name in ("core", "cards"):
         if not getattr(settings, name):
             raise LudusError(f"{NAME} needs {DESCRIPTIONS[name]}: write {NAME}({name}=…), or set {VARIABLES[name]}")
@@ -89,7 +89,7 @@ def open_core(settings: Settings) -> tuple[Core, Files]:
 
 
 class Decks(NamedTuple):
-    """The decks of draw seat: a list to choose from, or a pool of cards for random decks."""
+    """The decks of one seat: a list to choose from, or a pool of cards for random decks."""
 
     listed: tuple[Cards, ...]
     pool: tuple[int, ...] = ()
@@ -116,7 +116,7 @@ def find_decks(name: str, library: Files) -> Decks:
     if not files:
         known = ", ".join(sorted(file.stem for file in DECKS.glob("*.ydk")))
         raise LudusError(
-            f'there is no deck "{name}"; name a .ydk file, a folder of them, any, random, or draw of {known}'
+            f'there is no deck "{name}"; name a .ydk file, a folder of them, any, random, or one of {known}'
         )
     return Decks(tuple(read_deck(file, library) for file in files))
 

@@ -1,1 +1,1 @@
-"""What runtimes are made of: rounds of work, jobs as plain data, and arrays on their way between processes."""
+"""Parts shared by the runtimes: rounds of work, jobs as plain data, shared memory and messages between processes."""

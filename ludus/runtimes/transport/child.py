@@ -1,7 +1,7 @@
 """A worker in a process of its own: `python -m ludus.runtimes.transport.child`, started by `processes.py`.
 
-It answers one request after the other. Arrays are in shared memory, messages about them go through a pipe. When the
-pipe closes, the parent is gone, and this process ends, whatever it is doing.
+It answers one request after the other. Arrays are in shared memory; messages about them go through a pipe. When the
+pipe closes, the parent has exited, and this process exits at once.
 """
 
 from __future__ import annotations
@@ -14,31 +14,29 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
-from typing import Any
 
 from ludus.runtimes.transport import codec
 from ludus.runtimes.transport.job import Job
 from ludus.runtimes.transport.memory import Segment
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
 LONGEST = 2**24
 """bytes of a message"""
-Message = dict[str, Any]
 
 
 class Child:
-    """A worker, the segments with the parameters, and those where it leaves its answers."""
+    """A worker, the segments that hold the parameters, and the segments for its results."""
 
-    def __init__(self, order: Message, segments: list[Segment]) -> None:
+    def __init__(self, order: JsonObject, segments: list[Segment]) -> None:
         self.ahead = bool(order["ahead"])
-        half = 1 + self.ahead
-        self.published, self.returned, self.turn = segments[:half], segments[half:], 0
+        count = 1 + self.ahead
+        self.published, self.returned, self.turn = segments[:count], segments[count:], 0
         self.worker = Job.from_json(order["job"]).worker(order["number"], order["restarts"])
         self.worker.time = order["time"]
 
-    def work(self, order: Message) -> Message:
-        """One unit with the parameters of the order; with the state after it if there is no time to ask for that."""
-        arrays = self.published[order["segment"]].get(order["facts"])
+    def work(self, order: JsonObject) -> JsonObject:
+        """Make one unit with the parameters of the order; if the worker works ahead, also return its state after it."""
+        arrays = self.published[order["segment"]].get(order["layout"])
         if self.ahead:  # newer parameters are written while these are used
             arrays = {name: array.copy() for name, array in arrays.items()}
         self.worker.publish(codec.decode(order["form"], arrays), order["version"])
@@ -46,24 +44,24 @@ class Child:
         form, made = codec.encode((unit, self.worker.state() if self.ahead else None))
         self.turn = (self.turn + 1) % len(self.returned)
         return {
-            "segment": self.turn, "facts": self.returned[self.turn].put(made), "form": form, "time": self.worker.time
+            "segment": self.turn, "layout": self.returned[self.turn].put(made), "form": form, "time": self.worker.time
         }  # fmt: skip
 
-    def state(self, order: Message) -> Message:
-        return {"facts": self.returned[0].put(self.worker.state())}
+    def state(self, order: JsonObject) -> JsonObject:
+        return {"layout": self.returned[0].put(self.worker.state())}
 
-    def restore(self, order: Message) -> Message:
-        self.worker.restore({name: array.copy() for name, array in self.returned[0].get(order["facts"]).items()})
+    def restore(self, order: JsonObject) -> JsonObject:
+        self.worker.restore({name: array.copy() for name, array in self.returned[0].get(order["layout"]).items()})
         return {}
 
-    def answer(self, order: Message) -> Message:
-        kinds: Mapping[str, Callable[[Message], Message]]
-        kinds = {"work": self.work, "state": self.state, "restore": self.restore}
-        return kinds[order["ask"]](order)
+    def answer(self, order: JsonObject) -> JsonObject:
+        methods: Mapping[str, Callable[[JsonObject], JsonObject]]
+        methods = {"work": self.work, "state": self.state, "restore": self.restore}
+        return methods[order["type"]](order)
 
 
-def listen(connection: Connection, parent: int, orders: queue.SimpleQueue[Message]) -> None:
-    """Receive orders, and end this process as soon as nobody can give any more."""
+def receive_orders(connection: Connection, parent: int, orders: queue.SimpleQueue[JsonObject]) -> None:
+    """Receive orders; exit this process as soon as the parent has exited."""
     try:
         while True:
             while not connection.poll(1.0):
@@ -75,22 +73,22 @@ def listen(connection: Connection, parent: int, orders: queue.SimpleQueue[Messag
 
 
 def main() -> None:
-    """Serve the parent whose id, pipe and segments are the arguments."""
+    """Serve the parent; its process id, the pipe and the segments are the command-line arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent, *descriptors = map(int, sys.argv[1:])
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
     connection, segments = Connection(descriptors[0]), [Segment(descriptor) for descriptor in descriptors[1:]]
-    orders: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    threading.Thread(target=listen, args=(connection, parent, orders), daemon=True).start()
+    orders: queue.SimpleQueue[JsonObject] = queue.SimpleQueue()
+    threading.Thread(target=receive_orders, args=(connection, parent, orders), daemon=True).start()
     try:
         child = Child(orders.get(), segments)
         while True:
             order = orders.get()
-            said = {"ask": order["ask"], **child.answer(order)}
-            connection.send_bytes(json.dumps(said).encode())
+            answer = {"type": order["type"], **child.answer(order)}
+            connection.send_bytes(json.dumps(answer).encode())
     except LudusError as error:
-        connection.send_bytes(json.dumps({"ask": "error", "error": str(error)}).encode())
+        connection.send_bytes(json.dumps({"type": "error", "error": str(error)}).encode())
         sys.exit(1)
 
 

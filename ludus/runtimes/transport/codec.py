@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ludus.agents.table import Table
-from ludus.types import Array, LudusError
+from ludus.types import Array, LudusError, PyTree
 
-Form = Any
-"""JSON that says how the arrays make up a value"""
+Form = object
+"""plain data for JSON: how a value is put together from its arrays"""
 
 
-def encode(value: Any) -> tuple[Form, dict[str, Array]]:
-    """The form of a value, and its arrays by number."""
+def encode(value: PyTree) -> tuple[Form, dict[str, Array]]:
+    """The form of a value, and its arrays by name."""
     arrays: dict[str, Array] = {}
     return _encode(value, arrays), arrays
 
 
-def _encode(value: Any, arrays: dict[str, Array]) -> Form:
+def _encode(value: PyTree, arrays: dict[str, Array]) -> Form:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Table):
@@ -40,7 +39,7 @@ def _encode(value: Any, arrays: dict[str, Array]) -> Form:
     return {"array": name}
 
 
-def decode(form: Form, arrays: Mapping[str, Array]) -> Any:
+def decode(form: Form, arrays: Mapping[str, Array]) -> PyTree:
     """The value of a form; its arrays are the ones given, not copies."""
     if not isinstance(form, dict):
         return form
@@ -51,12 +50,14 @@ def decode(form: Form, arrays: Mapping[str, Array]) -> Any:
     if "table" in form:
         return Table.unpack({name: decode(form[name], arrays) for name in ("rows", "known")}, form["table"])
     parts = [decode(part, arrays) for part in form["parts"]]
-    return _named(form["tuple"])(*parts) if form["tuple"] else tuple(parts)
+    return _named_tuple(form["tuple"])(*parts) if form["tuple"] else tuple(parts)
 
 
-def _named(name: str) -> Any:
+def _named_tuple(name: str) -> type[tuple[object, ...]]:
     module, _, path = name.partition(":")
     kind = getattr(sys.modules.get(module), path, None)
     if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        raise LudusError(f"another process sent a {name}, which is not known here; do all run the same version?")
+        raise LudusError(
+            f"received a {name}, which this process does not know; run the same version of Ludus everywhere"
+        )
     return kind

@@ -1,4 +1,4 @@
-"""What the workers of a run have to do: plain data, so that it can be sent to another process or machine."""
+"""The task of the workers of a run as plain data, which can be sent to another process or machine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ludus import algorithms
-from ludus.algorithms.protocol import Algorithm, Desk, Worker
+from ludus.algorithms.protocol import Algorithm, Desk, Experience, Worker
 from ludus.bridges import open_pool
+
+AnyAlgorithm = Algorithm[Any, Any, Any]
+"""for code that moves agents, learners and experience without looking inside"""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Rows of a game for each of several workers, and how they learn."""
+    """Workers that each play some rows of a game, and the algorithm that they work for."""
 
     game: str
     rows: int
@@ -21,12 +24,12 @@ class Job:
     steps: int
     """time steps of every row in one unit of work"""
     workers: int
-    algorithm: Algorithm[Any, Any, Any]
+    algorithm: AnyAlgorithm
     first: int = 0
-    """number of the first worker; that of other processes of the same run begin elsewhere"""
+    """number of the first worker in this process; other processes of the run have workers with other numbers"""
 
-    def worker(self, number: int, restarts: int = 0) -> Worker[Any]:
-        """Worker `number`, with games and randomness of its own; one that replaces another plays other games."""
+    def worker(self, number: int, restarts: int = 0) -> Worker[Experience]:
+        """Create worker `number`, with its own games and random numbers; a replacement plays other games."""
         desk = Desk(self.seed, number, self.workers, self.steps, restarts)
         pool = open_pool(self.game, self.rows, desk.pool_seed, threads=1)
         try:

@@ -1,7 +1,7 @@
-"""Arrays side by side in memory, and memory that processes share.
+"""Arrays laid out side by side in memory, and memory that processes share.
 
-Shared memory has no name: it is inherited as a file descriptor and freed with the last process that holds it, however
-that process ends. The types and shapes of the arrays are sent separately, as JSON (`Facts`).
+Shared memory has no name: it is inherited as a file descriptor and freed when the last process that holds it exits,
+for whatever reason. The types and shapes of the arrays are sent separately, as JSON (`Layout`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ludus.agents.table import LINE
 from ludus.types import Array, LudusError
 
-Facts = list[tuple[str, str, list[int]]]
+Layout = list[tuple[str, str, list[int]]]
 """name, type and shape of each array; every array begins at a cache line"""
 
 
@@ -27,17 +27,18 @@ class Segment:
         self.descriptor = new_descriptor() if descriptor is None else descriptor
         self.memory = np.zeros(0, np.uint8)
 
-    def put(self, arrays: Mapping[str, Array]) -> Facts:
-        """Write all arrays; returns the facts that `get` needs to find them, here or in another process."""
-        facts = facts_of(arrays)
-        lay(self._reach(size_of(facts)), facts, arrays)
-        return facts
+    def put(self, arrays: Mapping[str, Array]) -> Layout:
+        """Write all arrays; returns the layout that `get` needs to find them, here or in another process."""
+        layout = layout_of(arrays)
+        write(self._mapped(size_of(layout)), layout, arrays)
+        return layout
 
-    def get(self, facts: Facts) -> dict[str, Array]:
+    def get(self, layout: Layout) -> dict[str, Array]:
         """Views of the arrays."""
-        return find(self._reach(size_of(facts)), facts)
+        return views(self._mapped(size_of(layout)), layout)
 
-    def _reach(self, size: int) -> Array:
+    def _mapped(self, size: int) -> Array:
+        """The mapped memory, at least `size` bytes."""
         held = os.fstat(self.descriptor).st_size
         if held < size:
             self._enlarge(max(size, 2 * held))
@@ -48,11 +49,11 @@ class Segment:
 
     def _enlarge(self, size: int) -> None:
         try:
-            # Reserved now, so that a lack of memory is an error here and not a signal at the first touch.
-            getattr(os, "posix_fallocate", _stretch)(self.descriptor, 0, size)
+            # Reserved now, so that a lack of memory is an error here and not a signal at the first access.
+            getattr(os, "posix_fallocate", _truncate)(self.descriptor, 0, size)
         except OSError as error:
             raise LudusError(
-                f"no {size / 2**30:.1f} GiB to share with a worker ({error.strerror}); use fewer workers or threads"
+                f"cannot share {size / 2**30:.1f} GiB with a worker ({error.strerror}); use fewer workers or threads"
             ) from None
 
     def close(self) -> None:
@@ -63,46 +64,46 @@ class Segment:
 
 
 def new_descriptor() -> int:
-    """A file in memory without a name, or, where the system has none, one on disk whose name is gone at once."""
+    """An unnamed file in memory, or on systems without these, an unlinked temporary file."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("ludus")
     with tempfile.TemporaryFile(prefix="ludus-") as file:
         return os.dup(file.fileno())
 
 
-def _stretch(descriptor: int, start: int, size: int) -> None:
+def _truncate(descriptor: int, start: int, size: int) -> None:
     os.ftruncate(descriptor, start + size)
 
 
-def facts_of(arrays: Mapping[str, Array]) -> Facts:
-    return [(name, _kind(array.dtype), list(array.shape)) for name, array in arrays.items()]
+def layout_of(arrays: Mapping[str, Array]) -> Layout:
+    return [(name, _type_name(array.dtype), list(array.shape)) for name, array in arrays.items()]
 
 
-def _kind(dtype: np.dtype[np.generic]) -> str:
-    """The name that gives this type again; types of ml_dtypes such as bfloat16 have no other."""
+def _type_name(dtype: np.dtype[np.generic]) -> str:
+    """The name from which NumPy creates this type again; types of ml_dtypes such as bfloat16 only have `name`."""
     return dtype.name if dtype.kind == "V" else dtype.str
 
 
-def size_of(facts: Facts) -> int:
-    """Bytes that these arrays take."""
-    return sum(_lines(kind, shape) for _, kind, shape in facts)
+def size_of(layout: Layout) -> int:
+    """The size of all arrays in bytes, each rounded up to whole cache lines."""
+    return sum(_rounded_size(kind, shape) for _, kind, shape in layout)
 
 
-def lay(memory: Array, facts: Facts, arrays: Mapping[str, Array]) -> None:
+def write(memory: Array, layout: Layout, arrays: Mapping[str, Array]) -> None:
     """Write the arrays one after the other."""
-    for name, place in find(memory, facts).items():
+    for name, place in views(memory, layout).items():
         place[...] = arrays[name]
 
 
-def find(memory: Array, facts: Facts) -> dict[str, Array]:
-    """Views of the arrays that were laid into this memory."""
+def views(memory: Array, layout: Layout) -> dict[str, Array]:
+    """Views of the arrays in this memory."""
     found, start = {}, 0
-    for name, kind, shape in facts:
+    for name, kind, shape in layout:
         size = np.dtype(kind).itemsize * int(np.prod(shape, dtype=np.int64))
         found[name] = memory[start : start + size].view(kind).reshape(shape)
-        start += _lines(kind, shape)
+        start += _rounded_size(kind, shape)
     return found
 
 
-def _lines(kind: str, shape: list[int]) -> int:
+def _rounded_size(kind: str, shape: list[int]) -> int:
     return -(-np.dtype(kind).itemsize * int(np.prod(shape, dtype=np.int64)) // LINE) * LINE

@@ -1,7 +1,7 @@
 """The source that all runtimes share: rounds in which every worker makes one unit of experience.
 
-A runtime brings lanes, one for each worker. If it is asynchronous and the algorithm allows it, the workers are one
-round ahead: they make round k + 1 with the parameters of version k - 1 while the learner updates with round k. Results
+A runtime provides one lane per worker. If it is asynchronous and the algorithm allows it, the workers are one round
+ahead: they make round k + 1 with the parameters of version k - 1 while the learner updates with round k. Results
 therefore do not depend on timing, and a run can be resumed exactly.
 """
 
@@ -9,28 +9,32 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ludus.agents import checkpoint
+from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Groups
 from ludus.runtimes.transport.job import Job
 from ludus.types import Array, LudusError
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
+P = TypeVar("P")
+P_contra = TypeVar("P_contra", contravariant=True)
+"""parameters, as the runtime packs them for its workers"""
 ACTING = "acting"
-"""the group of a checkpoint with the parameters of the round that is under way"""
+"""the group of a checkpoint with the parameters of the round in progress"""
 
 
-class Lane(Protocol[E_co]):
-    """One worker, wherever it runs; it carries out orders one after the other."""
+class Lane(Protocol[E_co, P_contra]):
+    """The connection to one worker, wherever it runs; the worker carries out orders one after the other."""
 
-    def begin(self, parcel: Any, version: int) -> None:
-        """Order a unit with these parameters, as the runtime packed them."""
+    def begin(self, parcel: P_contra, version: int) -> None:
+        """Order a unit with these parameters, in the form that the runtime packed them into."""
         ...
 
     def take(self) -> E_co | None:
-        """The unit of the oldest order; None if the worker died, was replaced, and the unit is lost."""
+        """The unit of the oldest order; None if the unit is lost because the worker died and was replaced."""
         ...
 
     def state(self) -> Arrays:
@@ -42,26 +46,26 @@ class Lane(Protocol[E_co]):
 
 
 class Round(NamedTuple):
-    """A round under way: its parameters and their version."""
+    """A round in progress: its parameters and their version."""
 
-    params: Any
+    params: Params
     version: int
 
 
-class Rounds(Generic[E]):
+class Rounds(Generic[E, P]):
     """A source: an iterator of rounds, each a list with one unit of every worker."""
 
-    def __init__(
-        self, job: Job, lanes: Sequence[Lane[E]], ahead: bool, pack: Callable[[Any], Any] = lambda params: params
-    ) -> None:
+    parcel: P
+    """the newest parameters, packed"""
+
+    def __init__(self, job: Job, lanes: Sequence[Lane[E, P]], ahead: bool, pack: Callable[[Params], P]) -> None:
         self.job, self.lanes, self.ahead, self.pack = job, list(lanes), ahead, pack
         """`ahead`: workers are one round ahead of the learner"""
-        self.params: Any = None
-        self.parcel: Any = None
+        self.params: Params = None
         self.version = 0
         self.begun: collections.deque[Round] = collections.deque()
         self.acting: Mapping[str, Array] | None = None
-        """of a restored state: the parameters for the first round"""
+        """the parameters for the first round after `restore`"""
 
     def __iter__(self) -> Iterator[list[E]]:
         failure: LudusError | None = None
@@ -83,7 +87,7 @@ class Rounds(Generic[E]):
         self.begun.append(Round(params, version))
 
     def _take(self) -> tuple[list[E], LudusError | None]:
-        """What all workers made, and the first error of those that cannot go on."""
+        """The units of all workers, and the first error of the workers that failed."""
         units, failure = list[E](), None
         for lane in self.lanes:
             try:
@@ -96,18 +100,18 @@ class Rounds(Generic[E]):
         self.begun.popleft()
         return units, failure
 
-    def publish(self, params: Any, version: int) -> None:
+    def publish(self, params: Params, version: int) -> None:
         if version == 0:
             self._abandon()
         self.params, self.version, self.parcel = params, version, self.pack(params)
 
     def _abandon(self) -> None:
-        """Training begins again: discard the rounds that are under way."""
+        """Discard the rounds in progress, because training begins again."""
         while self.begun:
             self._take()
 
     def state(self) -> Groups:
-        """The states of the workers before the round that is under way, and its parameters if they are older."""
+        """The states of the workers before the round in progress, and its parameters if they are not the newest."""
         states = {f"worker_{number}": lane.state() for number, lane in enumerate(self.lanes, self.job.first)}
         if not self.begun:
             return states
@@ -126,15 +130,20 @@ class Rounds(Generic[E]):
             lane.restore(state[f"worker_{number}"])
         self.acting = state.get(ACTING)
 
-    def agree(self, *wishes: bool) -> tuple[bool, ...]:
-        return wishes
+    def agree(self, *flags: bool) -> tuple[bool, ...]:
+        return flags
 
     def close(self) -> None:
         for lane in self.lanes:
             lane.close()
 
 
-def _restored(newest: Any, acting: Mapping[str, Array]) -> Any:
-    """The older parameters of a state; what they shared with the newest was not stored."""
+def _restored(newest: Params, acting: Mapping[str, Array]) -> Params:
+    """The parameters of the round in progress; arrays that are the same in the newest ones were not stored."""
     arrays = checkpoint.flatten(newest)
     return checkpoint.unflatten(newest, {name: acting.get(name, array) for name, array in arrays.items()})
+
+
+def unpacked(params: Params) -> Params:
+    """The parameters as they are, for workers in the process of the learner."""
+    return params

@@ -22,10 +22,10 @@ def routes(studio: Studio) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["jobs"])
 
     @router.post("/battles", status_code=202, summary="Start a round robin between agents as a job")
-    async def fight(wish: NewBattle) -> dict[str, str]:
+    async def fight(body: NewBattle) -> dict[str, str]:
         from ludus.studio import contests
 
-        job = await in_thread(contests.fight, studio, wish.game, wish.agents, wish.games)
+        job = await in_thread(contests.fight, studio, body.game, body.agents, body.games)
         return {"job": job.id}
 
     @router.get("/jobs", summary="The most recent jobs, oldest first")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -11,8 +11,10 @@ from pydantic import BaseModel, Field
 from ludus.studio import Studio
 from ludus.studio.api.answers import in_thread
 from ludus.studio.refusal import Refusal
-from ludus.studio.rooms.room import Room
 from ludus.types import JsonObject, LudusError
+
+if TYPE_CHECKING:
+    from ludus.studio.rooms import Room
 
 
 class NewRoom(BaseModel):
@@ -39,8 +41,8 @@ def routes(studio: Studio) -> APIRouter:
 
 def _rooms(router: APIRouter, studio: Studio) -> None:
     @router.post("/rooms", status_code=201, summary="Open a room for a game")
-    async def open_room(wish: NewRoom) -> dict[str, str]:
-        make = lambda: studio.rooms.create(wish.game, wish.seats, seed=wish.seed, swarm=wish.swarm)  # noqa: E731
+    async def open_room(body: NewRoom) -> dict[str, str]:
+        make = lambda: studio.rooms.create(body.game, body.seats, seed=body.seed, swarm=body.swarm)  # noqa: E731
         room = await in_thread(make)
         return {"room": room.id}
 
@@ -55,8 +57,8 @@ def _rooms(router: APIRouter, studio: Studio) -> None:
         return {"replay": await in_thread(lambda: archive.keep(studio, room_of(studio, name).replay()))}
 
     @router.post("/rooms/{name}/demonstration", summary="Add the game of a room to the demonstrations of a run")
-    async def demonstrate(name: str, wish: Lesson) -> dict[str, str]:
-        return {"demonstration": await in_thread(_add_demonstration, studio, name, wish.run)}
+    async def demonstrate(name: str, body: Lesson) -> dict[str, str]:
+        return {"demonstration": await in_thread(_add_demonstration, studio, name, body.run)}
 
     @router.get("/rooms/{name}/picture.png", summary="The current picture of a room")
     async def picture(name: str) -> Response:

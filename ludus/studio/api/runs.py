@@ -112,10 +112,10 @@ def _metrics(router: APIRouter, studio: Studio) -> None:
 
 def _commands(router: APIRouter, studio: Studio) -> None:
     @router.post("/runs", status_code=201, summary="Start a training run in a process of its own")
-    async def begin(wish: NewRun) -> dict[str, str]:
+    async def begin(body: NewRun) -> dict[str, str]:
         from ludus.studio import forms
 
-        run = await in_thread(forms.run_of, wish.game, wish.algorithm, wish.values)
+        run = await in_thread(forms.run_of, body.game, body.algorithm, body.values)
         folder = await in_thread(lambda: studio.trainers.begin(run))
         return {"run": folder.name}
 
@@ -137,7 +137,7 @@ def _commands(router: APIRouter, studio: Studio) -> None:
     )
 
     @router.post("/runs/{name}/continue", summary="Continue a run that was stopped, has failed or is finished")
-    async def go_on(name: str, longer: Longer | None = None) -> JsonObject:
+    async def continue_run(name: str, longer: Longer | None = None) -> JsonObject:
         await in_thread(_continue, studio, name, longer.steps if longer else None)
         return await in_thread(lambda: studio.runs_feed.summary(name))
 
@@ -149,7 +149,7 @@ def _commands(router: APIRouter, studio: Studio) -> None:
 
 
 def _trainer_command(word: Literal["pause", "step", "save"]) -> Callable[[Studio, str], None]:
-    return lambda studio, name: studio.trainers.tell(studio.shelf.run(name), word)
+    return lambda studio, name: studio.trainers.send(studio.shelf.run(name), word)
 
 
 def _resume(studio: Studio, name: str) -> None:
@@ -157,7 +157,7 @@ def _resume(studio: Studio, name: str) -> None:
 
     folder = studio.shelf.run(name)
     if control.state_of(folder).status in ("training", "paused"):
-        studio.trainers.tell(folder, "go")
+        studio.trainers.send(folder, "go")
     else:
         _continue(studio, name, None)
 
@@ -196,7 +196,7 @@ def _storage(router: APIRouter, studio: Studio) -> None:
         return Response(data, media_type="application/zip", headers=headers)
 
     @router.post("/agents", status_code=201, summary="Import an agent; the body is a zip made by export")
-    async def bring(request: Request) -> dict[str, str]:
+    async def import_agent(request: Request) -> dict[str, str]:
         from ludus.studio import bundles
 
         data = await limited(request.stream().__anext__, LARGEST_AGENT)

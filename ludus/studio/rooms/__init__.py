@@ -38,7 +38,7 @@ class Rooms:
         if self.folder.is_dir():
             persistence.prune(self.folder)
         # Saved at once: the room or the studio may be closed before its game is open.
-        blank = persistence.SavedRoom(table.asked, list(table.seats), table.seed, table.swarm, [], [], [], 0, [])
+        blank = persistence.SavedRoom(table.full_name, list(table.seats), table.seed, table.swarm, [], [], [], 0, [])
         with suppress(LudusError, OSError):  # on a full disk one can still play; the room logs it
             persistence.write(persistence.path_of(self.folder, identity), blank)
         return self._enter(identity, table, None)

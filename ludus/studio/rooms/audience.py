@@ -11,17 +11,17 @@ from ludus.types import JsonObject
 
 
 class Listener(Protocol):
-    """Someone who watches a room. Both methods are called in the room's thread and must not block."""
+    """A viewer of a room. Both methods are called in the room's thread and must not block."""
 
-    def told(self, message: JsonObject) -> None:
+    def on_message(self, message: JsonObject) -> None:
         """The state of the room, or an error."""
 
-    def shown(self, frame: Frame) -> None:
+    def on_frame(self, frame: Frame) -> None:
         """The next frame."""
 
 
 class Audience:
-    """The listeners, and the newest state and frame for those who join later. Safe to use from any thread."""
+    """The listeners, and the newest state and frame for listeners that join later. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock, self._listeners = threading.Lock(), list[Listener]()
@@ -34,9 +34,9 @@ class Audience:
         with self._lock:
             if listener not in self._listeners:
                 self._listeners.append(listener)
-            listener.told(self.state)
+            listener.on_message(self.state)
             if self.frame:
-                listener.shown(self.frame)
+                listener.on_frame(self.frame)
 
     def remove(self, listener: Listener) -> None:
         with self._lock:
@@ -54,13 +54,13 @@ class Audience:
             if message["kind"] == "room":
                 self.state = message
             for listener in self._listeners:
-                listener.told(message)
+                listener.on_message(message)
 
     def show(self, frame: Frame) -> None:
         with self._lock:
             self.frame = frame
             for listener in self._listeners:
-                listener.shown(frame)
+                listener.on_frame(frame)
 
 
 class RateLimit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.types import LudusError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ludus.studio.rooms.runner import Runner
 
 
-def act(runner: Runner, who: Listener | None, action: int, move: int) -> None:
+def act(runner: Runner, listener: Listener | None, action: int, move: int) -> None:
     """Play a person's move, if it was chosen in the present position."""
     table = runner.table
     if table.continuous:
@@ -27,7 +27,7 @@ def act(runner: Runner, who: Listener | None, action: int, move: int) -> None:
         runner.settle(urgent=True)
 
 
-def undo(runner: Runner, who: Listener | None) -> None:
+def undo(runner: Runner, listener: Listener | None) -> None:
     """Take back the last move of a person, and the result if it ended the game."""
     over = runner.table.over
     runner.table.undo()
@@ -36,7 +36,7 @@ def undo(runner: Runner, who: Listener | None) -> None:
     runner.settle(urgent=True)
 
 
-def hint(runner: Runner, who: Listener | None) -> None:
+def hint(runner: Runner, listener: Listener | None) -> None:
     """Ask the strongest agent of the game for a move."""
     deliberation = runner.deliberation
     deliberation.busy = True
@@ -48,7 +48,7 @@ def hint(runner: Runner, who: Listener | None) -> None:
         runner.send_state(urgent=True)
 
 
-def again(runner: Runner, who: Listener | None, seed: int | None = None) -> None:
+def again(runner: Runner, listener: Listener | None, seed: int | None = None) -> None:
     """Open a new game, with another layout if the room chooses the layout."""
     runner.table.open(secrets.randbelow(2**31) if seed is None else seed)
     if runner.table.layout:
@@ -57,24 +57,25 @@ def again(runner: Runner, who: Listener | None, seed: int | None = None) -> None
     runner.begin()
 
 
-def change(runner: Runner, who: Listener | None, **settings: Any) -> None:
-    """Change players, the size of the swarm, the pace or the view."""
-    if "seats" in settings:
-        runner.table.set_seats(settings["seats"])
+def change(runner: Runner, listener: Listener | None, seats: list[str] | None = None, swarm: int | None = None,
+           **settings: float | bool) -> None:  # fmt: skip
+    """Change players, the size of the swarm, or `settings`: speed, paused, ghost, imagine."""
+    if seats is not None:
+        runner.table.set_seats(seats)
         runner.takeover.reset()
-    if "swarm" in settings:
-        runner.table.set_swarm(settings["swarm"])
-    for name in {"speed", "paused", "ghost", "imagine"} & set(settings):
-        setattr(runner.settings, name, settings[name])
+    if swarm is not None:
+        runner.table.set_swarm(swarm)
+    for name, value in settings.items():
+        setattr(runner.settings, name, value)
     runner.schedule.restart()
-    if {"seats", "swarm"} & set(settings):
+    if seats is not None or swarm is not None:
         runner.deliberation.slow = True
         runner.settle(urgent=True)
     else:
         runner.refresh()
 
 
-def tick(runner: Runner, who: Listener | None) -> None:
+def tick(runner: Runner, listener: Listener | None) -> None:
     """One step of a paused room."""
     if not runner.settings.paused:
         raise LudusError("single steps need a paused room; pause it first")
@@ -89,13 +90,13 @@ def tick(runner: Runner, who: Listener | None) -> None:
     runner.send_state(urgent=True)
 
 
-def control(runner: Runner, who: Listener | None, hands: str) -> None:
+def control(runner: Runner, listener: Listener | None, hands: str) -> None:
     """Take control of a continuous game, or give it back; the agent also gets it back when the listener leaves."""
-    runner.takeover.give(hands, who)
+    runner.takeover.give(hands, listener)
     runner.send_state(urgent=True)
 
 
-def set_input(runner: Runner, who: Listener | None, action: list[float]) -> None:
+def set_input(runner: Runner, listener: Listener | None, action: list[float]) -> None:
     """The action of the person in control from the next step on."""
     runner.takeover.set(action)
 

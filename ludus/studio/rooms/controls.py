@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ludus.dsl.interfaces import HORIZONTAL, VERTICAL, Control
+from ludus.studio.foreign import AnyGame
 from ludus.studio.rooms.players import PERSON
 from ludus.types import Array, Continuous, JsonObject, LudusError, Spec
 
@@ -22,7 +23,7 @@ KEYS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 """default keys of the first components of an action; further ones have a slider only"""
 
 
-def controls_of(game: Any) -> list[Control]:
+def controls_of(game: AnyGame) -> list[Control]:
     """One control for each component of a continuous action: those that the game declares, else defaults."""
     actions = game.spec.actions
     if not isinstance(actions, Continuous):
@@ -39,9 +40,11 @@ def controls_of(game: Any) -> list[Control]:
     return list(declared)
 
 
-def describe(game: Any) -> list[JsonObject]:
+def describe(game: AnyGame) -> list[JsonObject]:
     """The controls as the page reads them, with bounds and keys filled in."""
     bounds, rest = game.spec.actions, neutral(game.spec)
+    if not isinstance(bounds, Continuous):
+        return []
     found = []
     for k, control in enumerate(controls_of(game)):
         keys = control.keys or (KEYS[k] if k < len(KEYS) else ((), ()))
@@ -51,7 +54,7 @@ def describe(game: Any) -> list[JsonObject]:
 
 
 def neutral(spec: Spec) -> Array:
-    """[k] the action of someone who does nothing: zero, or the bound next to it."""
+    """[k] the action at rest: zero, or the bound next to it."""
     if not isinstance(spec.actions, Continuous):
         return np.zeros(0)
     return np.clip(np.zeros(len(spec.actions.low)), spec.actions.low, spec.actions.high)
@@ -78,11 +81,11 @@ class Takeover:
         """A new game."""
         self.used = self.owner == PERSON
 
-    def give(self, hands: str, who: Listener | None) -> None:
+    def give(self, hands: str, listener: Listener | None) -> None:
         """Give control to "person" or "agent"."""
         if not self._table.continuous:
             raise LudusError("this game has no continuous control; choose a move instead")
-        self.owner, self.holder = hands, who if hands == PERSON else None
+        self.owner, self.holder = hands, listener if hands == PERSON else None
         self.used = self.used or hands == PERSON
         self._action = neutral(self._table.spec)
 

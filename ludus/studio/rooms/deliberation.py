@@ -6,7 +6,7 @@ import time
 
 from ludus.studio.rooms.players import Player, best_adviser, strength
 from ludus.studio.rooms.table import Decided, Table
-from ludus.studio.thoughts import Thoughts, can_tell, think
+from ludus.studio.thoughts import Thoughts, can_evaluate, think
 from ludus.types import JsonObject
 
 SLOW = 0.05
@@ -63,7 +63,7 @@ def _onlooker(table: Table) -> Player | None:
 
     A perfect player answers at once; another adviser is used only after a hint was requested.
     """
-    others = [player for player in table.players.values() if can_tell(player, table.pool)]
+    others = [player for player in table.players.values() if can_evaluate(player, table.pool)]
     if others:
         return max(others, key=lambda player: strength(player.name))
     return table.advise() if table.adviser or best_adviser(table.pool) == "perfect" else None

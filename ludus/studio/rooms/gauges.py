@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus.dsl import bounds
 from ludus.dsl.interfaces import HORIZONTAL, Control, Instrument
+from ludus.studio.foreign import AnyGame
 from ludus.studio.rooms.controls import controls_of, neutral
 from ludus.studio.rooms.table import Table
 from ludus.types import Array, Continuous, LudusError
@@ -66,7 +68,7 @@ def _shows_observation(table: Table) -> bool:
     return table.continuous and not instruments_of(table.game) and size <= MOST_OBSERVED
 
 
-def instruments_of(game: Any) -> tuple[Instrument, ...]:
+def instruments_of(game: AnyGame) -> tuple[Instrument, ...]:
     """The INSTRUMENTS that a game declares."""
     declared: tuple[Instrument, ...] = getattr(game.rules, "INSTRUMENTS", ())
     for one in declared:
@@ -74,13 +76,13 @@ def instruments_of(game: Any) -> tuple[Instrument, ...]:
     return declared
 
 
-def check_field(game: Any, where: str, read: Any) -> None:
+def check_field(game: AnyGame, where: str, read: object) -> None:
     """Raise an error if a declaration names a field that the state does not have."""
     if isinstance(read, str) and read not in game.rules.STATE.names:
         raise LudusError(f'{game.name}: {where} reads the field "{read}", which STATE does not have')
 
 
-def read_state(state: Any, read: Any) -> float:
+def read_state(state: np.void, read: str | Callable[[np.void], float]) -> float:
     """A field of a state's record, or what a function makes of it."""
     return float(state[read] if isinstance(read, str) else read(state))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ludus.dsl.interfaces import Ghost
+from ludus.studio.foreign import AnyGame
 from ludus.studio.rooms.gauges import check_field, read_state
 from ludus.types import Array
 
@@ -12,7 +11,7 @@ MOST_STATES = 5000
 """states of a part that are remembered"""
 
 
-def part_of(game: Any) -> str:
+def part_of(game: AnyGame) -> str:
     """The part of a game that its ghost repeats: "game" without GHOST; "" for games without a token."""
     declared: Ghost | None = getattr(game.rules, "GHOST", None)
     if not hasattr(game.rules, "token"):
@@ -30,7 +29,7 @@ class GhostTrail:
         self.last: list[Array] = []
         self._completed = 0
 
-    def add(self, game: Any, state: Array, over: bool) -> None:
+    def add(self, game: AnyGame, state: Array, over: bool) -> None:
         """Record the state [1] of row 0 after a step; `over` if the step ended the game."""
         declared: Ghost | None = getattr(game.rules, "GHOST", None)
         if declared:

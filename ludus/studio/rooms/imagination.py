@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ludus.agents.player import Player
+from ludus.agents.protocol import Key, Params
 from ludus.dsl.draw import CIRCLE, LINE, SHAPE
 from ludus.dsl.rows import bare, new_rows
 from ludus.studio.thoughts import one_row, unwrapped
@@ -13,6 +17,22 @@ from ludus.types import Array, Step
 
 HORIZON = 20
 DREAM_COLOR, TIP_COLOR, REAL_COLOR = 0xC792EA, 0x8E6BB0, 0xF5F5F5
+
+
+class Dream(Protocol):
+    """An imagined rollout: observations [T+1, N, ...] and actions [T, N, ...]."""
+
+    @property
+    def observations(self) -> ArrayLike: ...
+    @property
+    def actions(self) -> ArrayLike: ...
+
+
+@runtime_checkable
+class Imagining(Protocol):
+    """An agent with a world model."""
+
+    def imagine(self, params: Params, step: Step, horizon: int, key: Key = 0) -> Dream: ...
 
 
 class Imagination:
@@ -23,10 +43,12 @@ class Imagination:
         self.real: list[tuple[float, float]] = []
         self._no_steps = (np.zeros((0, 0)), np.zeros((0, 0)))
 
-    def notice(self, player: Any, rules: Any, state: Any, step: Step) -> None:
+    def notice(self, player: Player, rules: ModuleType, state: np.void, step: Step) -> None:
         """Record the state and step of row 0; make a new prediction every HORIZON steps and when a game opens."""
         if not self.real or len(self.real) > HORIZON or step.first[0]:
-            dream = unwrapped(player.agent).imagine(player.params, one_row(step, 0), HORIZON, player.key())
+            agent = unwrapped(player.agent)
+            assert isinstance(agent, Imagining)
+            dream = agent.imagine(player.params, one_row(step, 0), HORIZON, player.key())
             observations, actions = np.asarray(dream.observations)[1:, 0], np.asarray(dream.actions)[:, 0]
             self.points, self.tips = rules.dream(state, observations, actions)
             self._no_steps = observations[:0], actions[:0]
@@ -36,7 +58,7 @@ class Imagination:
         self.real.append((float(x), float(y)))
 
     def shapes(self) -> Array:
-        """The imagined path with the tips of its rays, and the real path."""
+        """The imagined path with the points that the game draws beside it, and the real path."""
         if not self.real:
             return new_rows(0, bare(SHAPE))
         tips = self.tips[::4].reshape(-1, 2)
@@ -44,9 +66,9 @@ class Imagination:
         return np.concatenate([*paths, path(np.array(self.real), 2, REAL_COLOR)])
 
 
-def can_imagine(player: Any, rules: Any) -> bool:
+def can_imagine(player: Player | None, rules: ModuleType) -> TypeGuard[Player]:
     """Whether an agent has a world model and the game can draw its predictions."""
-    return player is not None and hasattr(unwrapped(player.agent), "imagine") and hasattr(rules, "dream")
+    return player is not None and isinstance(unwrapped(player.agent), Imagining) and hasattr(rules, "dream")
 
 
 def path(points: Array, width: float, color: int) -> Array:

@@ -24,7 +24,7 @@ FEATURES = ("undo", "hint", "swarm", "ghost", "imagine", "control")
 
 
 def state_of(runner: Runner) -> JsonObject:
-    """Everything about a room but its picture."""
+    """The whole state of a room, without its picture."""
     state = {"kind": "room", "room": runner.id, "number": runner.number} | _fixed(runner.table) | _settings(runner)
     return state | (_position(runner) if runner.opened else _no_position(runner))
 
@@ -32,7 +32,7 @@ def state_of(runner: Runner) -> JsonObject:
 def _fixed(table: Table) -> JsonObject:
     """The facts that stay the same while a game is played."""
     return {
-        "game": table.asked, "title": table.game.title, "frame": list(table.spec.frame), "seed": table.seed,
+        "game": table.full_name, "title": table.game.title, "frame": list(table.spec.frame), "seed": table.seed,
         "seats": list(table.seats), "you": table.person_seats(), "continuous": table.continuous,
         "controls": controls.describe(table.game), "gauges": [gauge._asdict() for gauge in gauges_of(table)],
         "layout": table.layout, "ghost_part": ghost.part_of(table.game),
@@ -78,15 +78,15 @@ def _thoughts(runner: Runner) -> JsonObject | None:
     if thoughts is None:
         return None
     if _secret(table):
-        return thoughts.told() | {"moves": None, "names": {}}
+        return thoughts.as_json() | {"moves": None, "names": {}}
     moves = thoughts.moves or {}
     foremost = sorted(moves, key=lambda action: -moves[action])[:MOST_NAMED]
-    return thoughts.told() | {"names": {str(action): table.pool.action_name(action) for action in foremost}}
+    return thoughts.as_json() | {"names": {str(action): table.pool.action_name(action) for action in foremost}}
 
 
 def _secret(table: Table) -> bool:
     """Whether the thoughts of an agent would reveal hidden information to the only person at the table."""
-    return table.hearer() >= 0 and table.waiting_for() is None and hasattr(table.game.rules, "text_for")
+    return table.only_person() >= 0 and table.waiting_for() is None and hasattr(table.game.rules, "text_for")
 
 
 def can(table: Table) -> dict[str, bool]:

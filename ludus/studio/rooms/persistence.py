@@ -8,10 +8,10 @@ import math
 import re
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.files import write_atomically
-from ludus.studio.rooms.table import MOST_STEPS
+from ludus.studio.rooms.table import MOST_STEPS, Action
 from ludus.types import LudusError
 
 FORMAT = 2
@@ -31,7 +31,7 @@ class SavedRoom(NamedTuple):
     seats: list[str]
     seed: int
     swarm: int
-    actions: list[Any]
+    actions: list[Action]
     persons: list[int]
     history: list[float | None]
     games: int
@@ -103,14 +103,16 @@ def _checked(saved: SavedRoom, path: Path) -> SavedRoom:
     return saved
 
 
-def _list_of(value: Any, *kinds: type) -> bool:
+def _list_of(value: object, *kinds: type) -> bool:
     if not isinstance(value, list) or len(value) > MOST_STEPS:
         return False
     return all(type(one) in kinds and (type(one) is not float or math.isfinite(one)) for one in value)
 
 
-def _is_action(value: Any) -> bool:
-    return (type(value) is int and 0 <= value < 2**31) or (_list_of(value, int) and len(value) <= 64)
+def _is_action(value: object) -> bool:
+    return (type(value) is int and 0 <= value < 2**31) or (
+        isinstance(value, list) and len(value) <= 64 and _list_of(value, int)
+    )
 
 
 def prune(folder: Path) -> None:

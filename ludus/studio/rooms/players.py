@@ -1,12 +1,12 @@
-"""Who may sit at a table: agents found by name, the strongest of them for hints, or persons."""
+"""Players of a table: persons, agents found by name, and the strongest agent for hints."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
+from typing import Protocol
 
 from ludus import agents
-from ludus.agents.player import Player
+from ludus.agents.player import Contestant, Player
 from ludus.agents.players.person import NAME as PERSON
 from ludus.agents.search import lookahead
 from ludus.bridges import AnyPool
@@ -21,10 +21,10 @@ ADVISER_SEARCH = "mcts(400)"
 class Shelf(Protocol):
     """Finds agents by name, never by a path."""
 
-    def agent(self, name: str, game: str) -> tuple[Any, Any]:
+    def agent(self, name: str, game: str) -> Contestant:
         """The agent and its parameters."""
 
-    def newer(self, name: str) -> Any:
+    def newer(self, name: str) -> object:
         """A value that changes whenever there is a newer agent of this name."""
 
 

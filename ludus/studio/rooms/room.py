@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from ludus.evaluation import replays
 from ludus.studio.rooms.audience import Audience, Listener
@@ -22,6 +22,7 @@ from ludus.types import Array, JsonObject, LudusError
 
 MOST_WAITING, PATIENCE = 1000, 600.0
 """maximum number of waiting commands, and seconds to wait for a game to be compiled"""
+Result = TypeVar("Result")
 LOG = logging.getLogger(__name__)
 
 
@@ -46,22 +47,22 @@ class Room:
     def detach(self, listener: Listener) -> None:
         """Remove a listener; if it had control of the game, the agent takes over."""
         self.audience.remove(listener)
-        self._thread.ask(lambda: self._release(listener))
+        self._thread.submit(lambda: self._release(listener))
 
     @property
     def watched(self) -> bool:
         return self.audience.watched
 
-    def command(self, message: JsonObject, who: Listener | None = None) -> Future[None]:
+    def command(self, message: JsonObject, listener: Listener | None = None) -> Future[None]:
         """Execute a command in the room's thread; a malformed one raises at once, other errors are in the future."""
         fields = checked(message)
         do = fields.pop("do")
         if self._thread.waiting() > MOST_WAITING:
             raise LudusError("the room is busy thinking; wait a moment")
-        return self._thread.ask(lambda: self._execute(do, fields, who))
+        return self._thread.submit(lambda: self._execute(do, fields, listener))
 
     def state(self) -> JsonObject:
-        """Everything but the picture, as it was last sent."""
+        """The state that was last sent; it has no picture."""
         return self.audience.state
 
     def frame(self, whole: bool = True) -> bytes:
@@ -81,27 +82,27 @@ class Room:
 
     def close(self) -> None:
         """End the room; its file stays."""
-        self._thread.ask(self.runner.save)
-        self._thread.ask(self._thread.close)
+        self._thread.submit(self.runner.save)
+        self._thread.submit(self._thread.close)
         self._thread.join()
         self.table.close()
 
-    def _in_thread(self, work: Callable[[], Any]) -> Any:
+    def _in_thread(self, work: Callable[[], Result]) -> Result:
         """The result of work in the room's thread, after the game is open."""
 
-        def opened() -> Any:
+        def opened() -> Result:
             self.runner.require_open()
             return work()
 
         try:
-            return self._thread.ask(opened).result(timeout=PATIENCE)
+            return self._thread.submit(opened).result(timeout=PATIENCE)
         except (CancelledError, TimeoutError):
             raise LudusError("the room is closed or still busy; try again in a moment") from None
 
-    def _execute(self, do: str, fields: JsonObject, who: Listener | None) -> None:
+    def _execute(self, do: str, fields: JsonObject, listener: Listener | None) -> None:
         self.runner.require_open()
         try:
-            COMMANDS[do](self.runner, who, **fields)
+            COMMANDS[do](self.runner, listener, **fields)
         except LudusError:
             raise
         except Exception:

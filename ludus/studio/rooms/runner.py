@@ -214,13 +214,13 @@ class Runner:
     def save(self) -> None:
         """Write the room to its file, if its game is open."""
         if self.opened:
-            self.file.save(self._worth_saving())
+            self.file.save(self._saved_room())
         self.file.due = None
 
-    def _worth_saving(self) -> SavedRoom:
+    def _saved_room(self) -> SavedRoom:
         """Continuous games, and games too long to be played again, are saved without their actions."""
         table, scores = self.table, self.scores
         played = not table.continuous and table.moves == len(table.actions)
         actions, persons, history = (table.actions, table.persons, table.history) if played else ([], [], [])
-        return SavedRoom(table.asked, table.seats, table.seed, table.swarm, actions, persons, history,
+        return SavedRoom(table.full_name, table.seats, table.seed, table.swarm, actions, persons, history,
                          scores.games, list(scores.returns))  # fmt: skip

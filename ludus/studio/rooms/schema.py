@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeGuard
 
 from ludus.types import JsonObject, LudusError
 
 SLOWEST, FASTEST = 0.05, 16.0
 MOST_NUMBERS, MOST_SEATS = 64, 64
-Check = Callable[[Any], bool]
+Check = Callable[[object], bool]
 
 
 def whole(low: int, high: int) -> Check:
@@ -18,20 +18,25 @@ def whole(low: int, high: int) -> Check:
 
 
 def number(low: float, high: float) -> Check:
-    return lambda value: type(value) in (int, float) and low <= value <= high
+    return lambda value: _is_number(value) and low <= value <= high
 
 
-def _switch(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return type(value) in (int, float)
+
+
+def _switch(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _names(value: Any) -> bool:
+def _names(value: object) -> bool:
     return isinstance(value, list) and len(value) <= MOST_SEATS and all(isinstance(name, str) for name in value)
 
 
-def _numbers(value: Any) -> bool:
-    fine = isinstance(value, list) and 0 < len(value) <= MOST_NUMBERS
-    return fine and all(type(one) in (int, float) and math.isfinite(one) for one in value)
+def _numbers(value: object) -> bool:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_NUMBERS:
+        return False
+    return all(_is_number(one) and math.isfinite(one) for one in value)
 
 
 FIELDS: dict[str, dict[str, tuple[bool, Check, str]]] = {
@@ -57,7 +62,7 @@ def checked(message: JsonObject) -> JsonObject:
     """The command without the name of the room; raises LudusError if it is unknown or malformed."""
     do = message.get("do")
     if not isinstance(do, str) or do not in FIELDS:
-        raise LudusError(f"unknown command {do!r:.40}; a room knows {', '.join(FIELDS)}")
+        raise LudusError(f"unknown command {do!r:.40}; the commands of a room are {', '.join(FIELDS)}")
     fields, given = FIELDS[do], {name: value for name, value in message.items() if name not in ("do", "room")}
     for name in given:
         if name not in fields:

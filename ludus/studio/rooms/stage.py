@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ludus.dsl.draw import SHAPE
 from ludus.dsl.rows import bare, new_rows
 from ludus.studio import wire
 from ludus.studio.rooms import gauges, ghost, imagination, swarm
-from ludus.studio.rooms.players import PERSON
 from ludus.studio.rooms.table import Table
 from ludus.types import Array
 
@@ -41,7 +38,7 @@ class Stage:
         self.imagination = imagination.Imagination()
 
     def notice(self, table: Table, imagine: bool) -> None:
-        """Take in row 0 after a step."""
+        """Record row 0 after a step, for the ghost and the imagined path."""
         pool, rules = table.pool.compiled, table.game.rules
         if pool is None:
             return
@@ -91,8 +88,8 @@ def _scene(table: Table) -> Array:
 
 def seen_by(table: Table) -> int:
     """The seat whose view is drawn: the only person's, that of the person to act among several, else seat 0."""
-    persons: list[int] = [seat for seat, name in enumerate(table.seats) if name == PERSON]
+    persons = table.person_seats()
     if len(persons) == 1:
         return persons[0]
-    waiting: Any = table.waiting_for()
-    return int(waiting) if waiting is not None else 0
+    waiting = table.waiting_for()
+    return 0 if waiting is None else waiting

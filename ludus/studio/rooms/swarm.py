@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import pathlib
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ MIDDLE_GREY, OPACITY = 128, 0.4
 
 
 @functools.cache
-def bound(rules: ModuleType) -> Any:
+def bound(rules: ModuleType) -> ModuleType:
     """The kernel with a game's `token` in it, compiled or loaded from the cache."""
     name = rules.__name__.rpartition(".")[2]
     with binding._lock:  # the folder of the compile cache is a setting of the whole process

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus import agents, games
+from ludus.agents.player import Contestant
 from ludus.bridges import AnyPool
 from ludus.dsl import PLAYING
 from ludus.evaluation import replays, show
@@ -21,8 +22,10 @@ from ludus.evaluation.play import any_legal
 from ludus.pool import Pool
 from ludus.studio import foreign, warmup
 from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser
-from ludus.types import Array, Continuous, Decision, JsonObject, LudusError
+from ludus.types import Array, Continuous, Decision, DType, JsonObject, LudusError
 
+Action = int | list[int] | list[float]
+"""the action of one seat, or those of all seats in a game in which all act at once"""
 MOST_STEPS, MOST_ROWS, MOST_SEED = 20_000, 64, 2**63
 NOISE_SCALE, NOISE_DECAY = 0.35, 0.92
 """standard deviation, in halves of the action's range, and decay of the noise on the actions of the other rows of a
@@ -41,15 +44,15 @@ class Decided(NamedTuple):
 class Table:
     """The seats, the pool and the record of the game in row 0."""
 
-    def __init__(self, asked: str, seats: Sequence[str], seed: int, swarm: int, shelf: Shelf) -> None:
-        self.asked, self.shelf, self.swarm = asked, shelf, swarm
-        self.game = describe(asked)
+    def __init__(self, full_name: str, seats: Sequence[str], seed: int, swarm: int, shelf: Shelf) -> None:
+        self.full_name, self.shelf, self.swarm = full_name, shelf, swarm
+        self.game = describe(full_name)
         self.spec = self.game.spec
         self.continuous = isinstance(self.spec.actions, Continuous)
         self.together = self.spec.turns == "simultaneous"
         self.layout = random_layout(self.game)
         """the parameter that draws a random layout per row; the table sets it, so that all rows share one layout"""
-        self.seats, self.found = check_seats(self.spec.seats, seats), dict[str, tuple[Any, Any]]()
+        self.seats, self.found = check_seats(self.spec.seats, seats), dict[str, Contestant]()
         check_swarm(self.game, swarm)
         self.seed = check_seed(seed)
         self._clear()
@@ -57,11 +60,11 @@ class Table:
         self.players: dict[int, Player] = {}
         self.adviser: Player | None = None
         for name in set(self.agent_names()):
-            self.found[name] = shelf.agent(name, asked)
+            self.found[name] = shelf.agent(name, full_name)
 
     def _clear(self) -> None:
         """Forget everything played."""
-        self.actions: list[Any] = []
+        self.actions: list[Action] = []
         self.names: list[str] = []
         self.persons: list[int] = []
         """the numbers of the moves that a person chose"""
@@ -85,10 +88,11 @@ class Table:
         return [seat for seat, name in enumerate(self.seats) if name == PERSON]
 
     @property
-    def observation(self) -> np.dtype[Any]:
+    def observation(self) -> DType:
         """The record that a seat sees."""
-        is_foreign = isinstance(self.game, foreign.ForeignGame)
-        found: np.dtype[Any] = self.game.observation if is_foreign else self.game.rules.OBSERVATION
+        if isinstance(self.game, foreign.ForeignGame):
+            return self.game.observation
+        found: DType = self.game.rules.OBSERVATION
         return found
 
     def open(self, seed: int | None = None) -> None:
@@ -101,11 +105,11 @@ class Table:
     def _open_pool(self) -> None:
         if hasattr(self, "pool"):
             self.pool.close()
-        if foreign.is_foreign(self.asked):
-            self.pool = show.open_drawable(self.asked, self.seed, self.swarm)
+        if foreign.is_foreign(self.full_name):
+            self.pool = show.open_drawable(self.full_name, self.seed, self.swarm)
         else:
             chosen = {self.layout: self.seed % 2**31} if self.layout else {}
-            self.game = games.load(self.asked, **chosen)
+            self.game = games.load(self.full_name, **chosen)
             warmup.prepare(self.game)
             self.pool = Pool(self.game, self.swarm, [self.seed] * self.swarm, threads=1)
         self._noise = self._no_noise()
@@ -118,7 +122,7 @@ class Table:
 
     def _player(self, name: str, place: int) -> Player:
         if name not in self.found:
-            self.found[name] = self.shelf.agent(name, self.asked)
+            self.found[name] = self.shelf.agent(name, self.full_name)
         return Player(name, *self.found[name], self.pool, (self.seed * 31 + place) % 2**64)
 
     def open_next(self) -> None:
@@ -162,7 +166,7 @@ class Table:
 
     def renew(self, name: str) -> None:
         """Replace the agent of this name by its newer version, which keeps the memory of the games."""
-        agent, params = self.found[name] = self.shelf.agent(name, self.asked)
+        agent, params = self.found[name] = self.shelf.agent(name, self.full_name)
         for seat, old in self.players.items():
             if old.name == name:
                 new = Player(name, agent, params, self.pool, (self.seed * 31 + seat) % 2**64)
@@ -249,7 +253,7 @@ class Table:
         self.returns += self.pool.step.reward[0]
         self.picks = {}
 
-    def hearer(self) -> int:
+    def only_person(self) -> int:
         """The seat of the only person, who must not see hidden information; -1 if there is none or several."""
         persons = self.person_seats()
         return persons[0] if len(persons) == 1 else -1
@@ -258,7 +262,7 @@ class Table:
         """Names of the actions of row 0, to be called before the step: names may depend on the position."""
         if self.continuous or self.moves >= MOST_STEPS:
             return []
-        return [self.pool.action_name(int(one), seat=self.hearer()) for one in np.atleast_1d(action)]
+        return [self.pool.action_name(int(one), seat=self.only_person()) for one in np.atleast_1d(action)]
 
     def _record(self, acting: list[int], action: Array, names: list[str]) -> None:
         if self.moves < MOST_STEPS:
@@ -325,7 +329,7 @@ class Table:
             self.adviser = self._player(name, len(self.seats))
         return self.adviser
 
-    def restore(self, actions: list[Any], persons: list[int], history: list[float | None]) -> None:
+    def restore(self, actions: list[Action], persons: list[int], history: list[float | None]) -> None:
         """Continue a saved game; raises LudusError if the rules do not allow its actions."""
         self.actions, self.persons = actions, persons
         self.history = [*history, *[None] * len(actions)][: len(actions)]
@@ -346,12 +350,12 @@ class Table:
             self.pool.close()
 
 
-def describe(asked: str) -> Any:
-    """The game of this name: a `games.Game` or a `foreign.ForeignGame`."""
-    return foreign.describe(asked) if foreign.is_foreign(asked) else games.load(asked)
+def describe(full_name: str) -> foreign.AnyGame:
+    """The game of this name."""
+    return foreign.describe(full_name) if foreign.is_foreign(full_name) else games.load(full_name)
 
 
-def random_layout(game: Any) -> str | None:
+def random_layout(game: foreign.AnyGame) -> str | None:
     """The name of the layout parameter of a game, if it is set to draw another layout in each game."""
     parameters = games.parameters_of(game.rules)
     drawn = (key for key, one in parameters.items() if one.layout and game.settings[key] == RANDOM)
@@ -373,13 +377,13 @@ def check_seats(count: int, seats: Sequence[str]) -> list[str]:
     return list(seats)
 
 
-def can_swarm(game: Any) -> bool:
+def can_swarm(game: foreign.AnyGame) -> bool:
     """Whether several games can be shown in one picture: by tokens, or as blended pixels of continuous games."""
     is_foreign = isinstance(game, foreign.ForeignGame)
     return hasattr(game.rules, "token") or (is_foreign and isinstance(game.spec.actions, Continuous))
 
 
-def check_swarm(game: Any, rows: int) -> None:
+def check_swarm(game: foreign.AnyGame, rows: int) -> None:
     if not 1 <= rows <= MOST_ROWS:
         raise LudusError(f"a swarm has 1 to {MOST_ROWS} games, not {rows}")
     if rows > 1 and not can_swarm(game):

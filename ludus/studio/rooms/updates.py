@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludus.studio.rooms.players import is_run
 from ludus.studio.rooms.table import Table
-from ludus.types import JsonObject, LudusError
+from ludus.types import LudusError
 
 INTERVAL = 1.0
 """seconds between two checks for a newer checkpoint"""
@@ -15,7 +15,7 @@ class AgentUpdates:
 
     def __init__(self, table: Table) -> None:
         self._table, self._last = table, 0.0
-        self._seen: JsonObject = {}
+        self._seen: dict[str, object] = {}
 
     def apply(self, now: float) -> bool:
         """Look for newer checkpoints, at most once per interval; return whether an agent was replaced."""

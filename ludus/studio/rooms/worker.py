@@ -7,7 +7,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol, TypeVar
+
+Result = TypeVar("Result")
 
 
 class Worker(Protocol):
@@ -20,12 +22,19 @@ class Worker(Protocol):
         """Do what is due."""
 
 
+class Call(NamedTuple):
+    """A requested call: `execute` makes it, `cancel` drops it."""
+
+    execute: Callable[[], None]
+    cancel: Callable[[], object]
+
+
 class RoomThread:
     """The thread of one room."""
 
     def __init__(self, worker: Worker, name: str) -> None:
         self._worker = worker
-        self._inbox: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._inbox: deque[Call] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -33,14 +42,14 @@ class RoomThread:
     def start(self) -> None:
         self._thread.start()
 
-    def ask(self, work: Callable[[], Any]) -> Future[Any]:
+    def submit(self, work: Callable[[], Result]) -> Future[Result]:
         """Call a function in the thread; its result or exception is in the future."""
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         with self._changed:
             if self._closed:
                 future.cancel()
             else:
-                self._inbox.append((work, future))
+                self._inbox.append(Call(lambda: _execute(work, future), future.cancel))
                 self._changed.notify()
         return future
 
@@ -50,7 +59,7 @@ class RoomThread:
 
     def wake(self) -> None:
         """Make the thread ask its worker again when it is due."""
-        self.ask(lambda: None)
+        self.submit(lambda: None)
 
     def close(self) -> None:
         """End the thread after the present call."""
@@ -64,31 +73,32 @@ class RoomThread:
             self._thread.join(seconds)
 
     def _run(self) -> None:
-        while (jobs := self._next_jobs()) is not None:
-            for work, future in jobs:
-                self._do(work, future)
+        while (calls := self._next_calls()) is not None:
+            for call in calls:
+                call.execute()
             due = self._worker.due()
             if due is not None and due <= time.monotonic():
                 self._worker.turn()
 
-    def _next_jobs(self) -> list[tuple[Callable[[], Any], Future[Any]]] | None:
+    def _next_calls(self) -> list[Call] | None:
         """The calls requested until something is due; None once the thread is closed."""
         due = self._worker.due()
         with self._changed:
             if not self._inbox and not self._closed:
                 self._changed.wait(None if due is None else max(0.0, due - time.monotonic()))
-            jobs = list(self._inbox)
+            calls = list(self._inbox)
             self._inbox.clear()
             if not self._closed:
-                return jobs
-        for _, future in jobs:
-            future.cancel()
+                return calls
+        for call in calls:
+            call.cancel()
         return None
 
-    def _do(self, work: Callable[[], Any], future: Future[Any]) -> None:
-        if not future.set_running_or_notify_cancel():
-            return
-        try:
-            future.set_result(work())
-        except Exception as error:
-            future.set_exception(error)
+
+def _execute(work: Callable[[], Result], future: Future[Result]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(work())
+    except Exception as error:
+        future.set_exception(error)

@@ -17,14 +17,14 @@ export const remove = (path) => request("DELETE", path);
 /** An ArrayBuffer, such as the frames of a replay. */
 export async function bytes(path) {
   const answer = await reach(path, {});
-  if (!answer.ok) throw await complaint(answer);
+  if (!answer.ok) throw await errorOf(answer);
   return answer.arrayBuffer();
 }
 
 async function request(method, path, body) {
   const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   const answer = await reach(path, { method, ...json });
-  if (!answer.ok) throw await complaint(answer);
+  if (!answer.ok) throw await errorOf(answer);
   return answer.status === 204 ? null : answer.json();
 }
 
@@ -36,13 +36,13 @@ async function reach(path, options) {
   }
 }
 
-async function complaint(answer) {
-  let said = {};
+async function errorOf(answer) {
+  let body = {};
   try {
-    said = await answer.json();
+    body = await answer.json();
   } catch {
     // A proxy or a crash responds without JSON; show only the status.
   }
-  const sentence = said.sentence ?? `The studio answered this request with status ${answer.status}.`;
-  return new ApiError(sentence, said.field ?? null, answer.status);
+  const sentence = body.sentence ?? `The studio answered this request with status ${answer.status}.`;
+  return new ApiError(sentence, body.field ?? null, answer.status);
 }

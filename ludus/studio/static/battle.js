@@ -24,7 +24,7 @@ class Ring {
     this.agents = el("div", { class: "agents" });
     this.jobs = el("div", {});
     this.result = el("div", { class: "view" });
-    this.told = el("span", { class: "muted", role: "status" });
+    this.status = el("span", { class: "muted", role: "status" });
     this.start = el("button", { class: "button primary", type: "submit", text: "Start the battle" });
     this.games = el("input", { value: "100", inputmode: "numeric", required: true, pattern: "[0-9]+", title: "A whole number" });
     this.game = select(games.map(({ name, title: label }) => ({ name, label })), games.some((one) => one.name === game) ? game : games[0]?.name, { onchange: () => attempt(() => this.#list()) });
@@ -37,15 +37,15 @@ class Ring {
       el("form", { class: "panel", onsubmit: submit },
         el("div", { class: "pair" }, field("Game", this.game), field("Games per pair", this.games)),
         el("fieldset", { class: "plain" }, el("legend", { text: `Agents, ${FEWEST} to ${MOST}` }), this.agents),
-        el("div", { class: "toolbar" }, this.start, this.told)),
+        el("div", { class: "toolbar" }, this.start, this.status)),
       this.jobs, this.result);
     attempt(() => this.#list());
   }
 
   async #list() {
-    const asked = this.game.value;
-    const agents = await get(api("games", asked, "agents"));
-    if (asked !== this.game.value) return;
+    const game = this.game.value;
+    const agents = await get(api("games", game, "agents"));
+    if (game !== this.game.value) return;
     this.chosen = new Set(agents.slice(0, FEWEST).map((agent) => agent.name));
     replace(this.agents, agents.map((agent) => this.#choice(agent)));
     this.#count();
@@ -66,7 +66,7 @@ class Ring {
     const agents = this.chosen.size;
     const fits = agents >= FEWEST && agents <= MOST;
     this.start.disabled = !fits || this.busy;
-    this.told.textContent = fits ? `${agents} agents, ${count((agents * (agents - 1)) / 2, "pair")}` : `Choose ${FEWEST} to ${MOST} agents; ${agents} chosen.`;
+    this.status.textContent = fits ? `${agents} agents, ${count((agents * (agents - 1)) / 2, "pair")}` : `Choose ${FEWEST} to ${MOST} agents; ${agents} chosen.`;
   }
 
   async #fight() {

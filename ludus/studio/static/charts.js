@@ -3,10 +3,12 @@
 
 import { ApiError } from "./api.js";
 import { el, stylesheet } from "./dom.js";
-import { label, Panel } from "./panel.js";
+import { label } from "./labels.js";
+import { Panel } from "./panel.js";
 import { button } from "./parts.js";
 
-const FIRST = ["score", "return", "policy_loss", "value_loss", "rate", "undecided", "exploration", "exploration_noise"];
+/** Metrics that are shown at first, in this order. */
+const FIRST = ["score", "episode_return", "policy_loss", "value_loss", "entropy", "steps_per_second", "exploration", "exploration_noise"];
 const COLORS = 6;
 /** Maximum number of runs in one chart; beyond six, colours repeat with another line style. */
 export const MOST_RUNS = 8;
@@ -35,7 +37,7 @@ export class Board {
     this.picker = el("div", { class: "chart-picks" });
     this.reset = button("Show all", () => this.zoomTo(null), "quiet small", { disabled: true });
     this.tools = this.#tools();
-    root.append(el("section", { class: "chart-board", "aria-label": "Charts" }, el("h2", { class: "hushed", text: "Charts" }), this.tools, this.grid));
+    root.append(el("section", { class: "chart-board", "aria-label": "Charts" }, el("h2", { class: "visually-hidden", text: "Charts" }), this.tools, this.grid));
     this.#watchTheme();
   }
 
@@ -48,7 +50,7 @@ export class Board {
 
   close() {
     this.closed = true;
-    this.quiet();
+    this.unwatchTheme();
     for (const panel of this.panels.values()) panel.close();
   }
 
@@ -93,14 +95,14 @@ export class Board {
       this.#all((panel) => panel.build());
     };
     const slide = (event) => {
-      told.textContent = `${event.target.value} %`;
+      percent.textContent = `${event.target.value} %`;
       this.smoothing = event.target.value / 100;
       this.#all((panel) => panel.feed());
     };
-    const told = el("output", { text: "0 %" });
+    const percent = el("output", { text: "0 %" });
     const axis = el("select", { onchange: turn }, el("option", { value: "step", text: "steps" }), el("option", { value: "seconds", text: "time" }));
     const slider = el("input", { type: "range", min: "0", max: "99", value: "0", oninput: slide });
-    return el("div", { class: "toolbar chart-tools" }, el("label", {}, "Over", axis), el("label", {}, "Smoothing", slider, told),
+    return el("div", { class: "toolbar chart-tools" }, el("label", {}, "Over", axis), el("label", {}, "Smoothing", slider, percent),
       el("details", { class: "chart-choice" }, el("summary", { text: "Metrics" }), this.picker), this.reset);
   }
 
@@ -135,7 +137,7 @@ export class Board {
     const system = matchMedia("(prefers-color-scheme: dark)");
     system.addEventListener("change", redraw);
     document.addEventListener("theme", redraw);
-    this.quiet = () => {
+    this.unwatchTheme = () => {
       system.removeEventListener("change", redraw);
       document.removeEventListener("theme", redraw);
     };

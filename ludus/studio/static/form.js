@@ -1,14 +1,14 @@
 // A form for settings described by the server: a labelled field for each, with its preset value and its error.
 
 import { el } from "./dom.js";
+import { label } from "./labels.js";
 import { button } from "./parts.js";
 
 let forms = 0;
 
 /** "mlp.learning_rate" as "Learning rate"; the heading of the group names the rest. */
 export function fieldLabel(name) {
-  const words = name.split(".").at(-1).replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return label(name.split(".").at(-1));
 }
 
 /** A value as text for an input. */
@@ -43,8 +43,8 @@ export class Form {
   }
 
   /** Show errors at their fields; returns the errors of fields that are not in the form. */
-  tell(errors) {
-    for (const field of this.fields.values()) field.tell(errors[field.name] ?? "");
+  showErrors(errors) {
+    for (const field of this.fields.values()) field.showError(errors[field.name] ?? "");
     return Object.entries(errors).filter(([name]) => !this.fields.has(name)).map(([, sentence]) => sentence);
   }
 
@@ -103,7 +103,7 @@ class Field {
     return this.value() !== this.preset;
   }
 
-  tell(sentence) {
+  showError(sentence) {
     this.wrong = sentence !== "";
     this.problem.textContent = sentence;
     if (this.wrong) this.input.setAttribute("aria-invalid", "true");

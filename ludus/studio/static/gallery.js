@@ -11,7 +11,7 @@ const BUSY = new Set(["training", "paused"]);
 export async function view(root) {
   const bench = el("section", { class: "panel bench", "aria-labelledby": "bench" });
   const cards = el("div", { class: "grid gallery", "aria-busy": "true" }, Array.from({ length: EXPECTED_GAMES }, blank));
-  root.append(hero(bench), el("h2", { class: "hushed", text: "Games" }), cards);
+  root.append(hero(bench), el("h2", { class: "visually-hidden", text: "Games" }), cards);
   const close = keepBench(bench);
   try {
     const games = await get("/api/games");
@@ -39,7 +39,7 @@ function blank() {
 function card(game) {
   const at = encodeURIComponent(game.name);
   const best = el("p", { class: "game-best" });
-  tellBest(game, best);
+  showBest(game, best);
   return el("article", { class: "card game", "aria-labelledby": `game-${game.name}` },
     el("a", { class: "shot", href: game.playable ? `#/play/${at}` : `#/watch/${at}`, tabindex: -1, "aria-hidden": "true" }, picture(game)),
     el("div", { class: "game-words" }, el("h3", { id: `game-${game.name}`, text: game.title }), el("p", { class: "muted", text: capital(game.summary) }), best),
@@ -58,7 +58,7 @@ function picture(game) {
   return image;
 }
 
-async function tellBest(game, place) {
+async function showBest(game, place) {
   try {
     const [best] = await get(`/api/games/${encodeURIComponent(game.name)}/agents`);
     if (best) place.append(el("b", { text: best.label }), ` ${best.note}`);

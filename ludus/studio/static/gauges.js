@@ -113,7 +113,7 @@ function position({ low, neutral, high }, x) {
   return reach > 0 ? clamp((x - neutral) / reach, -1, 1) : 0;
 }
 
-/** "left 40%", "straight", or "−40%" if the sides have no names. */
+/** The name of a side with a percentage, the name of the neutral value, or "−40%" if the game names none. */
 function sideWords(gauge, x) {
   const [lower, rest, upper] = gauge.labels;
   const place = position(gauge, x);

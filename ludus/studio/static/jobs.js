@@ -9,24 +9,24 @@ const PAUSE = 400; // milliseconds between two requests for the progress
 /** Show a job's progress in `place` until it ends; resolves to the job, rejects with an ApiError if it failed. */
 export async function followJob(place, job, what) {
   const bar = el("progress", { max: "1", value: 0, "aria-label": what });
-  const told = el("span", { class: "muted numbers", text: "starting" });
+  const progress = el("span", { class: "muted numbers", text: "starting" });
   const stop = button("Stop", () => post(`/api/jobs/${job}/stop`).catch(() => {}), "small");
-  const row = el("div", { class: "panel job", role: "status" }, el("strong", { text: what }), bar, told, stop);
+  const row = el("div", { class: "panel job", role: "status" }, el("strong", { text: what }), bar, progress, stop);
   place.append(row);
   try {
     return await ended(job, row, ({ done, total }) => {
       bar.value = total ? done / total : 0;
-      told.textContent = total ? `${number(done)} of ${number(total)} games` : "starting";
+      progress.textContent = total ? `${number(done)} of ${number(total)} games` : "starting";
     });
   } finally {
     row.remove();
   }
 }
 
-async function ended(job, row, tell) {
+async function ended(job, row, show) {
   for (;;) {
     const state = await get(`/api/jobs/${job}`);
-    tell(state);
+    show(state);
     if (state.status === "failed") throw new ApiError(state.sentence ?? "The job failed without an error message.", null, 0);
     // If the person has left this view, stop polling; the job continues.
     if (state.status !== "running" || !row.isConnected) return state;

@@ -26,7 +26,7 @@ export class Live {
     this.ghost = toggle("Ghost", (ghost) => set({ ghost }));
     this.imagine = toggle("What the agent imagines", (imagine) => set({ imagine }));
     return el("section", { class: "panel", "aria-labelledby": "pace" }, el("h2", { id: "pace", text: "Pace" }),
-      el("div", { class: "toolbar pace" }, this.pause, this.tick, el("div", { class: "field speed" }, el("label", { class: "hushed", for: this.speed.id, text: "Speed" }), this.speed)),
+      el("div", { class: "toolbar pace" }, this.pause, this.tick, el("div", { class: "field speed" }, el("label", { class: "visually-hidden", for: this.speed.id, text: "Speed" }), this.speed)),
       this.swarm.node, this.ghost.node, this.imagine.node);
   }
 
@@ -55,10 +55,10 @@ export class Live {
     this.imagine.show(can.imagine, state.imagine);
     this.gauges.declare(state.gauges ?? []);
     this.panel.hidden = !state.gauges?.length;
-    this.#tellReturns(state.score);
+    this.#showReturns(state.score);
   }
 
-  #tellReturns(score) {
+  #showReturns(score) {
     const returns = score?.returns ?? [];
     this.score.hidden = returns.length < 1;
     const drawn = returns.join();

@@ -2,12 +2,9 @@
 
 import { duration, el, number } from "./dom.js";
 import { nearest, sampled, smoothed } from "./history.js";
+import { label } from "./labels.js";
 import { button, table, to } from "./parts.js";
 
-const LABELS = {
-  rate: "Speed, steps a second", undecided: "Undecidedness (entropy)", kl: "Change of policy (KL)",
-  return: "Return while learning", explained: "Variance the critic explains", entropy: "Weight of entropy",
-};
 const MARKS = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 /** Tick intervals of a time axis in seconds: round numbers of seconds, minutes, hours and days. */
 const TIMES = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400, 172800, 604800];
@@ -18,12 +15,6 @@ const ZOOMS = { "+": [0.25, -0.25], "=": [0.25, -0.25], "-": [-0.5, 0.5], ArrowL
 /** The line style of a run, for people who cannot distinguish the colours. */
 const strokeOf = (place) => Object.keys(DASHES)[Math.floor(place / 3) % 3];
 
-/** The label of a metric. */
-export function label(column) {
-  const words = column.replaceAll("_", " ").replaceAll("/", ", ");
-  return LABELS[column] ?? words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 export class Panel {
   constructor(board, column) {
     Object.assign(this, { board, column, name: label(column), banded: column === "score" });
@@ -31,7 +22,7 @@ export class Panel {
     this.plot = el("div", { class: "chart-plot", tabindex: "0", role: "img", onkeydown: (event) => this.#key(event) });
     this.legend = el("ul", { class: "chart-legend" });
     this.table = el("div", { class: "chart-table", hidden: true });
-    this.toggle = button("Table", () => this.#flip(), "quiet small", { "aria-pressed": "false", "aria-label": `${this.name}: show as a table` });
+    this.toggle = button("Table", () => this.#toggleTable(), "quiet small", { "aria-pressed": "false", "aria-label": `${this.name}: show as a table` });
     this.root = el("figure", { class: "panel chart" }, el("figcaption", {}, el("h3", { text: this.name }), this.toggle, this.value), this.plot, this.legend, this.table);
     this.resized = new ResizeObserver(() => this.chart?.setSize(this.#size()));
     this.resized.observe(this.plot);
@@ -47,13 +38,13 @@ export class Panel {
   build() {
     this.chart?.destroy();
     this.chart = new this.board.uPlot(this.#options(), this.#data(), this.plot);
-    this.#tell();
+    this.#showValues();
   }
 
   feed() {
     this.chart?.setData(this.#data());
-    this.#tell();
-    if (!this.table.hidden) this.#fill();
+    this.#showValues();
+    if (!this.table.hidden) this.#fillTable();
   }
 
   #size() {
@@ -88,7 +79,7 @@ export class Panel {
       ...this.#size(), series, bands, legend: { show: false }, axes: this.#axes(), padding: [10, 20, 0, 0],
       scales: { x: { time: false, range: () => board.zoom ?? board.extent() }, y: { range: (_, low, high) => margin(low, high) } },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => board.zoomTo(null) } },
-      hooks: { setSelect: [(chart) => this.#select(chart)], setCursor: [(chart) => this.#tell(chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)] },
+      hooks: { setSelect: [(chart) => this.#select(chart)], setCursor: [(chart) => this.#showValues(chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)] },
     };
   }
 
@@ -120,7 +111,7 @@ export class Panel {
   }
 
   /** Show the values at a position of the axis, or the newest, in the caption, the legend and the ARIA label. */
-  #tell(place = null) {
+  #showValues(place = null) {
     const { runs } = this.board;
     const found = runs.map((history) => this.#at(history, place));
     const words = found.map((text) => text ?? "not measured yet");
@@ -130,8 +121,8 @@ export class Panel {
     this.legend.hidden = !several;
     if (several) this.legend.replaceChildren(...runs.map(({ run }, index) => this.#entry(run, index, words[index])));
     if (place !== null) return;
-    const told = runs.map(({ run }, index) => `${run}: ${words[index]}`).join("; ");
-    this.plot.setAttribute("aria-label", `Chart of ${this.name}. Newest values: ${told}. Plus and minus zoom, arrows move, 0 shows all.`);
+    const values = runs.map(({ run }, index) => `${run}: ${words[index]}`).join("; ");
+    this.plot.setAttribute("aria-label", `Chart of ${this.name}. Newest values: ${values}. Plus and minus zoom, arrows move, 0 shows all.`);
   }
 
   #at(history, place) {
@@ -148,14 +139,14 @@ export class Panel {
     return el("li", {}, mark, el("a", { href: to("run", run), text: run }), ` ${words}`);
   }
 
-  #flip() {
+  #toggleTable() {
     this.table.hidden = !this.table.hidden;
     this.plot.hidden = !this.table.hidden;
     this.toggle.setAttribute("aria-pressed", String(!this.table.hidden));
-    if (!this.table.hidden) this.#fill();
+    if (!this.table.hidden) this.#fillTable();
   }
 
-  #fill() {
+  #fillTable() {
     const cell = (value) => el("td", { class: "number", text: number(value) });
     const rows = this.board.runs.flatMap((history) => sampled(history.points(this.column, "step"), 24).map(([step, value]) => el("tr", {}, el("td", { text: history.run }), cell(step), cell(value))));
     this.table.replaceChildren(table(`${this.name}, as a table`, ["Run", ">Steps", `>${this.name}`], rows));

@@ -34,17 +34,17 @@ export class Preview {
     const { room } = await post("/api/rooms", { game: this.game, seats: Array(seats).fill(this.agent) });
     if (this.closed) return;
     const place = el("div", { class: "watch-stage" });
-    const told = el("p", { class: "muted", "aria-live": "off" });
+    const status = el("p", { class: "muted", "aria-live": "off" });
     const link = el("a", { class: "button small", href: to("room", room), text: "Open the room" });
-    replace(this.body, place, told, link);
+    replace(this.body, place, status, link);
     this.stage = new Stage(place, { label: `${this.game}, played by ${this.agent}` });
-    this.stop = wire.watch(room, { state: (state) => this.#state(state, told), frame: (buffer) => this.stage.message(buffer) });
+    this.stop = wire.watch(room, { state: (state) => this.#state(state, status), frame: (buffer) => this.stage.message(buffer) });
   }
 
   /** Show the state; start the next game two seconds after the end of one. */
-  #state(state, told) {
+  #state(state, status) {
     this.stage.room(state);
-    told.textContent = state.result ?? (state.move ? `Move ${state.move}` : "");
+    status.textContent = state.result ?? (state.move ? `Move ${state.move}` : "");
     clearTimeout(this.again);
     if (state.over) this.again = setTimeout(() => wire.send({ do: "again", room: state.room }), 2000);
   }

@@ -16,7 +16,7 @@ const SENT = [
   ["set", '{"do": "set", "room": id, "speed": 2}', "speed, paused, swarm, ghost, imagine, seats"],
   ["control, input", '{"do": "input", "room": id, "action": [0.2, 1]}', "who controls a continuous game, and the action of a person in control"],
 ];
-const HEARD = [
+const RECEIVED = [
   ["hello", "boot and version of the server"],
   ["room", "the state of a room without its picture: whose turn, legal moves, thoughts, result"],
   ["run", "the summary of a run and its new lines of metrics, at most four times per second"],
@@ -97,8 +97,8 @@ function page(api) {
     el("p", { class: "muted", text: `${api.info.title} ${api.info.version}. JSON over HTTP, and one WebSocket for live updates.` }),
     el("nav", { class: "toolbar", "aria-label": "Contents" }, links.map(([id, text]) => el("a", { class: "button small", href: `#${id}`, text }))),
     groups.map(([tag, found]) => section(`tag-${tag}`, tag.charAt(0).toUpperCase() + tag.slice(1), el("div", { class: "operations" }, found.map((one) => shown(api, one))))),
-    section("socket", "WebSocket /ws", el("div", { class: "panel" }, el("h3", { text: "To the server" }), facts(["Word", "Message", "Meaning"], SENT.map(([word, example, meaning]) => [word, code(example), meaning]))),
-      el("div", { class: "panel" }, el("h3", { text: "To the page" }), facts(["Kind", "Meaning"], HEARD))),
+    section("socket", "WebSocket /ws", el("div", { class: "panel" }, el("h3", { text: "To the server" }), facts(["Command", "Message", "Meaning"], SENT.map(([command, example, meaning]) => [command, code(example), meaning]))),
+      el("div", { class: "panel" }, el("h3", { text: "To the page" }), facts(["Kind", "Meaning"], RECEIVED))),
     section("dashboard", "Dashboard for one game", el("div", { class: "panel" }, facts(["Path", "Meaning"], DASHBOARD))));
 }
 

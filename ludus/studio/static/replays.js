@@ -74,10 +74,10 @@ class Player {
     this.stageplace = el("div", { class: "replay-stage" });
     this.play = button("", () => this.toggle(), "primary play");
     this.scrubber = el("input", { type: "range", min: "0", max: String(this.last), value: "0", "aria-label": "Position in the game", oninput: () => this.#halt(Number(this.scrubber.value)) });
-    this.told = el("p", { class: "muted numbers" });
+    this.status = el("p", { class: "muted numbers" });
     this.moves = el("ol", { class: "moves" });
     root.append(this.#heading(), el("div", { class: "replay", onkeydown: (event) => this.#key(event) },
-      el("div", { class: "panel" }, this.stageplace, this.scrubber, this.#controls(), this.told), this.#list()));
+      el("div", { class: "panel" }, this.stageplace, this.scrubber, this.#controls(), this.status), this.#list()));
     this.stage = new Stage(this.stageplace, { label: `Replay of ${replay.game}` });
     this.stage.room({ frame: replay.frame, legal: [] });
     this.#mark();
@@ -148,7 +148,7 @@ class Player {
     const words = this.at === 0 ? "the beginning" : move ? `after ${move}` : "";
     this.scrubber.value = String(this.at);
     this.scrubber.setAttribute("aria-valuetext", `${this.at} of ${this.last}${words ? `, ${words}` : ""}`);
-    this.told.textContent = `${number(this.at)} of ${number(this.last)}${words ? ` · ${words}` : ""}${this.at === this.last ? ` · ${result(this.replay)}` : ""}`;
+    this.status.textContent = `${number(this.at)} of ${number(this.last)}${words ? ` · ${words}` : ""}${this.at === this.last ? ` · ${result(this.replay)}` : ""}`;
     this.moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
     const current = this.moves.children[this.at - 1]?.firstChild;
     current?.setAttribute("aria-current", "step");
@@ -168,13 +168,13 @@ class Player {
 
   #controls() {
     const step = (text, label, move) => button(text, () => this.#halt(move()), "", { "aria-label": label });
-    const speed = select(SPEEDS.map((value) => ({ name: String(value), label: `${value}×` })), "1", { "aria-label": "Speed", onchange: (event) => this.#hasten(Number(event.target.value)) });
+    const speed = select(SPEEDS.map((value) => ({ name: String(value), label: `${value}×` })), "1", { "aria-label": "Speed", onchange: (event) => this.#setSpeed(Number(event.target.value)) });
     return el("div", { class: "toolbar player" },
       step("«", "To the beginning", () => 0), step("−1", "One step back", () => this.at - 1), this.play,
       step("+1", "One step forward", () => this.at + 1), step("»", "To the end", () => this.last), speed);
   }
 
-  #hasten(speed) {
+  #setSpeed(speed) {
     this.speed = speed;
     this.started = { time: performance.now(), at: this.at };
   }

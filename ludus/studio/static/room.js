@@ -68,7 +68,7 @@ export class Room {
 
   #build(root, state) {
     this.heading = el("h1", { text: state.title });
-    this.spoken = el("p", { class: "hushed", "aria-live": "polite" });
+    this.spoken = el("p", { class: "visually-hidden", "aria-live": "polite" });
     this.turns = new Turns(this);
     this.live = new Live(this);
     this.turns.buttons.prepend(this.live.controls.grab, this.live.controls.back, this.live.controls.teach);

@@ -61,7 +61,7 @@ class RunPage {
     this.preview = new Preview(this.side, this.run.game, `run:${this.name}`);
     this.board = new Board(this.charts, [new History(this.name, metrics)]);
     this.board.tools.append(el("a", { class: "button quiet small", href: `${this.path}/metrics.csv`, download: `${this.name}.csv`, text: "CSV" }));
-    this.stop = wire.follow(this.name, (message) => this.#heard(message));
+    this.stop = wire.follow(this.name, (message) => this.#received(message));
     this.clock = setInterval(() => this.#look(), 3000);
     await this.board.open();
   }
@@ -73,7 +73,7 @@ class RunPage {
     this.preview?.close();
   }
 
-  #heard({ summary, lines }) {
+  #received({ summary, lines }) {
     this.board.append(this.name, lines);
     const more = summary.checkpoints !== this.run.checkpoints.length;
     this.#take({ ...this.run, ...summary, checkpoints: this.run.checkpoints });
@@ -129,13 +129,13 @@ class RunPage {
   }
 
   #showFacts() {
-    const { steps, of, score, low, high, rate, seconds, left, status } = this.run;
+    const { steps, of, score, low, high, steps_per_second: speed, seconds, left, status } = this.run;
     const share = of ? Math.min(1, steps / of) : 0;
     const spread = low == null || high == null ? "" : `${number(low)} to ${number(high)} at 95%`;
     const facts = [
       ["Steps", number(steps), `of ${number(of)}`],
       ["Score", number(score), spread],
-      ["Speed", status === "training" ? number(rate) : "–", "steps per second"],
+      ["Speed", status === "training" ? number(speed) : "–", "steps per second"],
       ["Trained", duration(seconds), ""],
       ["Left", status === "training" ? duration(left) : "–", ""],
     ];

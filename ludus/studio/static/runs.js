@@ -160,9 +160,9 @@ class RunsPage {
     if (!file) return;
     if (file.size > LARGEST) throw new ApiError(`${file.name} is larger than 64 MB; import a file made by Export, which contains only the agent.`, null, 0);
     const answer = await fetch("/api/agents", { method: "POST", body: file, headers: { "Content-Type": "application/zip" } });
-    const said = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new ApiError(said.sentence ?? "This file could not be imported.", null, answer.status);
-    toast(`Imported as ${said.run}.`, "good");
+    const body = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new ApiError(body.sentence ?? "This file could not be imported.", null, answer.status);
+    toast(`Imported as ${body.run}.`, "good");
     await this.#fetch();
   }
 }

@@ -30,7 +30,7 @@ export class Seats {
     this.drawn = drawn;
     this.selects = state.seats.map((agent, seat) => this.#select(state, agent, seat));
     replace(this.place, this.selects.map((select, seat) => this.#field(state, select, seat)));
-    this.#tell(state);
+    this.#showNotes(state);
   }
 
   #field(state, select, seat) {
@@ -55,7 +55,7 @@ export class Seats {
     this.room.send({ do: "set", seats });
   }
 
-  #tell(state) {
+  #showNotes(state) {
     const notes = state.seats.map((name) => this.agents.find((agent) => agent.name === name)).filter((agent) => agent?.note);
     const sentences = new Set(notes.map(({ label, note }) => `${label}: ${note}.`));
     this.note.textContent = [...sentences].join(" ");

@@ -35,7 +35,7 @@ class Desk {
     this.game = game;
     this.check = debounced(() => this.#check());
     this.place = el("div", { class: "form-place" });
-    this.told = el("p", { class: "muted", role: "status" });
+    this.status = el("p", { class: "muted", role: "status" });
     this.problem = el("p", { class: "problem", role: "alert" });
     this.start = el("button", { class: "button primary", type: "submit", text: "Start training" });
     this.undo = button("Reset all", () => this.#reset(), "quiet", { hidden: true });
@@ -54,7 +54,7 @@ class Desk {
         el("div", {}, el("p", { text: game.summary }), el("div", { class: "pair" }, field("Game", other), field("Algorithm", this.algorithm)))),
       el("form", { class: "train-form", novalidate: true, onsubmit: send },
         this.place,
-        el("div", { class: "panel train-foot" }, el("div", {}, this.told, this.problem), el("div", { class: "toolbar" }, this.undo, this.start))));
+        el("div", { class: "panel train-foot" }, el("div", {}, this.status, this.problem), el("div", { class: "toolbar" }, this.undo, this.start))));
   }
 
   /** Show the settings of an algorithm; `values` replace those of its preset. */
@@ -82,7 +82,7 @@ class Desk {
 
   #count() {
     const changes = Object.keys(this.settings.changes()).length + Object.keys(this.parameters.changes()).length;
-    this.told.textContent = changes ? `${count(changes, "setting")} changed from the preset` : "All settings as in the preset";
+    this.status.textContent = changes ? `${count(changes, "setting")} changed from the preset` : "All settings as in the preset";
     this.undo.hidden = changes === 0;
   }
 
@@ -97,18 +97,18 @@ class Desk {
     const body = this.#body();
     try {
       const { errors } = await post(api("forms", body.game, "check"), body);
-      this.#tell(errors);
+      this.#showErrors(errors);
       return Object.keys(errors).length === 0;
     } catch (error) {
       if (!error.sentence) throw error;
-      this.#tell({ [this.#about(error)]: error.sentence });
+      this.#showErrors({ [this.#about(error)]: error.sentence });
       return false;
     }
   }
 
-  #tell(errors) {
-    this.parameters.tell(errors);
-    const elsewhere = this.settings.tell(errors).filter((sentence) => !this.#told(sentence));
+  #showErrors(errors) {
+    this.parameters.showErrors(errors);
+    const elsewhere = this.settings.showErrors(errors).filter((sentence) => !this.#isShown(sentence));
     this.problem.textContent = elsewhere.join(" ");
   }
 
@@ -117,7 +117,7 @@ class Desk {
     return Object.keys(this.parameters.changes()).find((key) => sentence.includes(key)) ?? name ?? "";
   }
 
-  #told(sentence) {
+  #isShown(sentence) {
     return [...this.parameters.fields.values()].some((one) => one.problem.textContent === sentence);
   }
 
@@ -128,7 +128,7 @@ class Desk {
       const { run } = await post("/api/runs", this.#body());
       location.hash = `#/run/${encodeURIComponent(run)}`;
     } catch (error) {
-      this.#tell({ [this.#about(error)]: error.sentence ?? "The run could not be started." });
+      this.#showErrors({ [this.#about(error)]: error.sentence ?? "The run could not be started." });
       toast(error.sentence ?? "The run could not be started.", "bad");
     } finally {
       this.start.disabled = false;

@@ -39,8 +39,8 @@ export class Turns {
     press(this.undo, !can.undo);
     press(this.hint, !can.hint || !state.waiting);
     this.swap.hidden = seats.length < 2 || new Set(seats).size < 2;
-    this.heard ||= Boolean(state.thoughts);
-    this.think.hidden = !this.heard;
+    this.hasThoughts ||= Boolean(state.thoughts);
+    this.think.hidden = !this.hasThoughts;
     this.think.setAttribute("aria-pressed", String(this.room.thoughts));
     this.#showValue(state);
   }

@@ -55,7 +55,7 @@ export const wire = {
     socket.binaryType = "arraybuffer";
     socket.onopen = opened;
     socket.onclose = lost;
-    socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : pictured(data));
+    socket.onmessage = ({ data }) => (typeof data === "string" ? onMessage(JSON.parse(data)) : onFrame(data));
   },
 };
 
@@ -81,44 +81,44 @@ function opened() {
   for (const room of rooms.keys()) wire.send({ do: "watch", room });
   for (const run of runs.keys()) wire.send({ do: "follow", run });
   if (handlers.has("runs")) wire.send({ do: "list" });
-  tell("open", {});
+  emit("open", {});
 }
 
 function lost(event) {
-  tell("lost", { reason: event.reason });
+  emit("lost", { reason: event.reason });
   setTimeout(wire.connect, pause);
   pause = Math.min(LONGEST_PAUSE, pause * 1.7);
 }
 
-function heard(message) {
+function onMessage(message) {
   if (message.kind === "hello") greet(message);
-  if (message.kind === "room") seen(message);
+  if (message.kind === "room") onState(message);
   if (message.kind === "run") for (const handler of runs.get(message.run) ?? []) handler(message);
-  tell(message.kind, message);
+  emit(message.kind, message);
 }
 
 /** Another boot id means that the server was restarted, so the data of the views may be stale. */
 function greet(message) {
   const restarted = boot !== null && boot !== message.boot;
   boot = message.boot;
-  if (restarted) tell("restart", message);
+  if (restarted) emit("restart", message);
 }
 
-function seen(state) {
+function onState(state) {
   numbers.set(state.number, state.room);
   for (const listener of rooms.get(state.room) ?? []) listener.state?.(state);
   const frame = early.get(state.number);
   early.delete(state.number);
-  if (frame) pictured(frame);
+  if (frame) onFrame(frame);
 }
 
-function pictured(buffer) {
+function onFrame(buffer) {
   const number = new DataView(buffer).getUint16(2, true);
   const room = numbers.get(number);
   if (room === undefined) early.set(number, buffer);
   else for (const listener of rooms.get(room) ?? []) listener.frame?.(buffer);
 }
 
-function tell(kind, message) {
+function emit(kind, message) {
   for (const handler of handlers.get(kind) ?? []) handler(message);
 }

@@ -87,8 +87,8 @@ def check_learns(monkeypatch):
 
     def check(agent, value, observation):
         if isinstance(value, bool | str):
-            seen = compile_ahead.Shown(None, agent.spec, observation)
-            learning.compile_update(SETTINGS, agent, compile_ahead.rollout_like(SETTINGS, agent, seen, ROWS))
+            facts = deep.GameFacts("", agent.spec, observation, None)
+            learning.compile_update(SETTINGS, agent, compile_ahead.rollout_like(SETTINGS, agent, facts, ROWS))
 
     return check
 

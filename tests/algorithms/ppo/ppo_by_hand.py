@@ -189,15 +189,16 @@ def ppo_loss(settings, table, batch, advantage, target, entropy, memory=0.0, beg
             continue
         for p in range(value.shape[-1]):
             error, old = value[t, n, p] - target[t, n, p], batch.decisions.value[t, n, p]
-            near = old + np.clip(value[t, n, p] - old, -settings.value_clip, settings.value_clip) - target[t, n, p]
-            critic.append(0.5 * (max(error**2, near**2) if settings.value_clip else error**2))
+            bound = settings.clip_range_vf
+            near = old + np.clip(value[t, n, p] - old, -bound, bound) - target[t, n, p]
+            critic.append(0.5 * (max(error**2, near**2) if settings.clip_range_vf else error**2))
         if batch.own[t, n]:
             chances, gain = probability[t, n], advantage[t, n]
             ratio = chances[batch.decisions.action[t, n]] / np.exp(batch.decisions.log_prob[t, n])
-            worth = min(ratio * gain, np.clip(ratio, 1 - settings.clip, 1 + settings.clip) * gain)
+            worth = min(ratio * gain, np.clip(ratio, 1 - settings.clip_coef, 1 + settings.clip_coef) * gain)
             actor.append(max(worth, settings.dual_clip * gain) if settings.dual_clip and gain < 0 else worth)
             undecided.append(-sum(chance * np.log(chance) for chance in chances if chance))
-    return -np.mean(actor) + settings.value_weight * np.mean(critic) - entropy * np.mean(undecided)
+    return -np.mean(actor) + settings.vf_coef * np.mean(critic) - entropy * np.mean(undecided)
 
 
 def plain(**settings):

@@ -78,7 +78,7 @@ def test_values_of_three_seats_have_a_chain_each():
 def test_what_is_new_counts_on_from_game_to_game():
     """Rewards of 1 and a critic that expects nothing, with trace 1: 1, 1 + ½, 1 + ½ + ¼, … also where a game ends."""
     settings = plain(int_coef=2.0, int_gamma=0.5, gae_lambda=1.0)
-    batch = one_row()._replace(news=np.ones((6, 1, 1), np.float32))
+    batch = one_row()._replace(intrinsic=np.ones((6, 1, 1), np.float32))
     value = np.concatenate([batch.decisions.value, np.zeros((6, 1, 1), np.float32)], axis=-1)
     endless = np.array([1.9375, 1.875, 1.75, 1.5, 1.0])
     found = estimate(settings, batch, value, spec=SOLO)

@@ -27,7 +27,7 @@ def world():
 def surprise(agent, curiosity, steps):
     """[T * N], of all steps as one row after the other."""
     flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in steps.observation.items()}
-    return np.asarray(jax.jit(functools.partial(rnd.surprise, agent))(curiosity.predictor, flat))
+    return np.asarray(jax.jit(functools.partial(rnd.prediction_error, agent))(curiosity.predictor, flat))
 
 
 def identity(number):
@@ -39,11 +39,11 @@ def test_moments_are_those_of_all_numbers_the_older_the_less():
     numbers = np.random.default_rng(0).gamma(2.0, 1.0, (2, 3, 4)).astype(np.float32)
     nothing = rnd.Curiosity((), *(jnp.zeros(2) for _ in range(3)))
     total = functools.partial(jax.lax.psum, axis_name=sharding.ROWS)
-    halves = jax.vmap(lambda seen, part: rnd.counted(seen, part, total), axis_name=sharding.ROWS)(nothing, numbers)
+    halves = jax.vmap(lambda seen, part: rnd.with_moments(seen, part, total), axis_name=sharding.ROWS)(nothing, numbers)
     both = jax.tree.map(lambda array: array[0], halves)
     more = np.random.default_rng(1).gamma(5.0, 1.0, 7).astype(np.float32)
-    found = rnd.counted(both, jnp.asarray(more), identity)
-    every, weights = np.concatenate([numbers.ravel(), more]), np.array([rnd.KEPT] * 24 + [1.0] * 7)
+    found = rnd.with_moments(both, jnp.asarray(more), identity)
+    every, weights = np.concatenate([numbers.ravel(), more]), np.array([rnd.DECAY] * 24 + [1.0] * 7)
     mean = np.average(every, weights=weights)
     np.testing.assert_allclose(found.seen, weights.sum(), rtol=1e-5)
     np.testing.assert_allclose(found.mean, mean, rtol=1e-5)
@@ -53,7 +53,7 @@ def test_moments_are_those_of_all_numbers_the_older_the_less():
 def test_rewards_pile_up():
     """With γ = 1/2: 4, then 2 + 1, then 1.5 + 2."""
     found = jnp.array([[4.0, 0.0], [1.0, 8.0], [2.0, 0.0]])
-    np.testing.assert_allclose(rnd.piled_up(found, 0.5), [[4.0, 0.0], [3.0, 8.0], [3.5, 4.0]])
+    np.testing.assert_allclose(rnd.discounted_sums(found, 0.5), [[4.0, 0.0], [3.0, 8.0], [3.5, 4.0]])
 
 
 def test_rewards_are_errors_in_deviations_of_what_they_pile_up_to(world):
@@ -70,7 +70,7 @@ def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):
 
     @jax.jit
     def follow(predictor):
-        loss = functools.partial(rnd.loss, agent, steps=steps, share=1.0, dice=jnp.zeros(2, jnp.uint32))
+        loss = functools.partial(rnd.loss, agent, steps=steps, proportion=1.0, key=jnp.zeros(2, jnp.uint32))
         value, gradient = jax.value_and_grad(loss)(predictor)
         return value, jax.tree.map(lambda p, g: p - 0.3 * g, predictor, gradient), gradient
 
@@ -86,11 +86,11 @@ def test_what_was_learned_is_new_no_longer_and_the_target_never_moves(world):
 
 
 def test_a_share_of_the_steps_is_a_mean_over_that_share(world):
-    """Drawn by dice, of which the same ones draw the same; never fewer than one."""
+    """The part is random; the same key draws the same steps, and never fewer than one."""
     agent, curiosity, steps = world
     raw = surprise(agent, curiosity, steps)
     for share, count in ((0.5, 10), (0.0, 1)):
-        loss = jax.jit(lambda dice, share=share: rnd.loss(agent, curiosity.predictor, steps, share, dice))
+        loss = jax.jit(lambda key, share=share: rnd.loss(agent, curiosity.predictor, steps, share, key))
         found = loss(jax.random.key_data(jax.random.key(3)))
         chosen = np.asarray(jax.random.randint(jax.random.key(3), (count,), 0, 20))
         np.testing.assert_allclose(found, raw[chosen].mean(), rtol=1e-5)

@@ -216,7 +216,7 @@ def test_a_learner_comes_back_from_its_arrays(beginning):
     assert (again.steps, again.episodes, again.seed) == (learner.steps, learner.episodes, learner.seed)
     assert same(again.state, learner.state)
     assert same(SMALL.update(agent, again, [following])[0].state, SMALL.update(agent, learner, [following])[0].state)
-    with pytest.raises(LudusError, match="does not say how far it came"):
+    with pytest.raises(LudusError, match="has no counters of steps and updates"):
         SMALL.restore(agent, {**SMALL.save(learner), "learner": {"counters": np.zeros(2)}}, 3)
 
 
@@ -227,8 +227,8 @@ def test_a_learner_comes_back_from_its_arrays(beginning):
         ({"gae_lambda": 1.5}, "gae_lambda must be between 0 and 1, not 1.5"),
         ({"gamma": float("nan")}, "gamma must be between 0 and 1"),
         ({"clip_coef": 0.0}, "clip_coef must be above 0, not 0"),
-        ({"dual_clip": 1.0}, "dual_clip is above 1, or 0 for none, not 1"),
-        ({"dual_clip": float("nan")}, "dual_clip is above 1"),
+        ({"dual_clip": 1.0}, "dual_clip must be above 1, or 0 for off, not 1"),
+        ({"dual_clip": float("nan")}, "dual_clip must be above 1"),
         ({"target_kl": -1.0}, "target_kl must be 0 or more, not -1"),
         ({"rollout_length": 4, "burn_in": 4}, "burn_in must be below rollout_length, 4, not 4"),
         ({"learning_rate": "fast"}, "fast"),
@@ -316,5 +316,5 @@ def test_with_an_own_chain_nothing_counts_that_is_said_at_the_moves_of_others():
 
 def test_with_an_own_chain_the_critic_learns_at_own_decisions_alone():
     first, own = np.zeros((4, 2), bool), np.array([[True, False]] * 3)
-    assert objective.heard_steps(plain(own_turns_only=True), first, own).tolist() == own.tolist()
-    assert objective.heard_steps(plain(), first, own).all()
+    assert objective.critic_steps(plain(own_turns_only=True), first, own).tolist() == own.tolist()
+    assert objective.critic_steps(plain(), first, own).all()

@@ -139,7 +139,7 @@ def test_a_checkpoint_of_other_sizes_raises_an_error(tmp_path):
     other = config.from_dict(
         config.to_dict(run) | {"network": SMALL["network"] | {"latent_dim": 16}, "steps": 48}, "the test"
     )
-    with pytest.raises(LudusError, match="cannot go on from"):
+    with pytest.raises(LudusError, match="cannot continue from"):
         go(folder, other, resume=True)
 
 

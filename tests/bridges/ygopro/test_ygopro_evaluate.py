@@ -17,13 +17,13 @@ def game(tmp_path):
     return f"duel@ygopro(core=wasm, cards={cards}, deck1={one}, deck2={two})"
 
 
-def test_an_agent_plays_real_duels(game, capsys):
+def test_an_agent_plays_duels_in_the_core(game, capsys):
     run(["evaluate", game, "--agent", "greedy", "--games", "6", "--json"])
-    facts = json.loads(capsys.readouterr().out)
-    assert (facts["game"], facts["against"], facts["games"]) == (game, "random", 6)
-    assert facts["wins"] >= 5
+    result = json.loads(capsys.readouterr().out)
+    assert (result["game"], result["against"], result["games"]) == (game, "random", 6)
+    assert result["wins"] >= 5
 
 
-def test_search_needs_our_own_rules(game):
+def test_search_agents_are_rejected(game):
     with pytest.raises(LudusError, match="cannot be copied, so it cannot be searched; choose an agent without mcts"):
         run(["evaluate", game, "--agent", "mcts(20)", "--games", "2"])

@@ -37,7 +37,7 @@ def test_recorded_duels_are_replayed_to_the_end(core, duel):
     assert (real.winner, real.reason) == (duel["end"]["winner"], duel["end"]["reason"])
 
 
-def test_a_difference_is_told(core):
+def test_the_first_difference_is_returned(core):
     duel = DUELS[0]
     changed = duel | {"dec": [dict(decision) for decision in duel["dec"]]}
     changed["dec"][9]["s"] = changed["dec"][9]["s"] | {"lp": [7777, 8000]}
@@ -48,7 +48,7 @@ def test_a_difference_is_told(core):
     assert comparison.difference.other == [7777, 8000]
 
 
-class Seeing(OwnEngine):
+class ObservingEngine(OwnEngine):
     """Ludus' engine, which also checks that its observation equals that of the bridge at every question."""
 
     def __init__(self, setup, real, library):
@@ -58,21 +58,23 @@ class Seeing(OwnEngine):
     def state(self):
         """Called when both engines are at the same question, or at the end."""
         if self.question() is not None:
-            self.look()
+            self.compare_observations()
         return super().state()
 
-    def look(self):
+    def compare_observations(self):
         player = int(self.duel.state["asked"])
         ours, theirs = new_rows(1, OURS), {name: np.zeros((1, *THEIRS[name].shape), np.uint8) for name in THEIRS.names}
-        see_as(self.duel.rows, player, ours)
+        observe_as(self.duel.rows, player, ours)
         self.observer.write(self.observer.table_of(self.real, player), theirs)
-        told = f"decision {self.seen}"
-        np.testing.assert_array_equal(ours["global_"], theirs["global_"], err_msg=told)
-        np.testing.assert_array_equal(in_order(ours["cards_"][0]), in_order(theirs["cards_"][0]), err_msg=told)
+        label = f"decision {self.seen}"
+        np.testing.assert_array_equal(ours["global_"], theirs["global_"], err_msg=label)
+        np.testing.assert_array_equal(
+            with_sorted_deck(ours["cards_"][0]), with_sorted_deck(theirs["cards_"][0]), err_msg=label
+        )
         self.seen += 1
 
 
-def in_order(cards):
+def with_sorted_deck(cards):
     """The card rows with the own deck sorted, since the two engines list it in different orders."""
     deck = (cards[:, 2] == 1) & (cards[:, 4] == 0)
     cards = cards.copy()
@@ -81,25 +83,25 @@ def in_order(cards):
 
 
 @kernel
-def see_as(states, player, out):
+def observe_as(states, player, out):
     observation.observe(states[0], player, out[0])
 
 
-def test_both_engines_show_the_same(core, tmp_path):
+def test_both_engines_give_equal_observations(core, tmp_path):
     """The observations of both engines are equal, so an agent for one can play the other."""
     rng = random.Random(11)
     setup = comparison.random_setup(scripts.PLAIN, rng)
     real = RealDuel(core, setup)
-    beside = Seeing(setup, real, library_of(tmp_path))
-    assert compare(real, beside, comparison.RandomChoice(rng), most=150).difference is None
+    own = ObservingEngine(setup, real, library_of(tmp_path))
+    assert compare(real, own, comparison.RandomChoice(rng), most=150).difference is None
     real.close()
-    assert beside.seen > 100
+    assert own.seen > 100
 
 
 @pytest.mark.parametrize(
     ("kind", "seed"), [*((scripts.PLAIN, k) for k in range(5)), *((scripts.SCRIPTED, k) for k in range(12))]
 )
-def test_our_rules_agree_with_the_real_core(kind, seed):
+def test_native_rules_agree_with_the_core(kind, seed):
     needs_wasm()
     played = comparison.play(kind, seed)
     assert played.difference is None, report_of(played)
@@ -107,7 +109,7 @@ def test_our_rules_agree_with_the_real_core(kind, seed):
 
 
 @pytest.mark.parametrize("seed", [1460, 1521, 1000240, 1000847, 1001073, 1001462])
-def test_duels_that_once_differed_agree(seed):
+def test_duels_that_differed_before_agree(seed):
     """Earlier differences: a target that has left, decrees freed by a battle, a second winner, a set by an effect."""
     needs_wasm()
     played = comparison.play(scripts.SCRIPTED, seed)
@@ -120,8 +122,8 @@ def report_of(played):
 
 def test_a_difference_is_reported_with_seed_choices_and_position(monkeypatch):
     needs_wasm()
-    told = OwnEngine.state
-    monkeypatch.setattr(OwnEngine, "state", lambda own: told(own) | {"turn": 1})
+    state = OwnEngine.state
+    monkeypatch.setattr(OwnEngine, "state", lambda own: state(own) | {"turn": 1})
     played = comparison.play(scripts.PLAIN, 3)
     assert played.difference["what"] == "state turn" and played.difference["ours"] == 1
     text = report_of(played)
@@ -129,20 +131,20 @@ def test_a_difference_is_reported_with_seed_choices_and_position(monkeypatch):
     assert "  core   2" in text and "life points" in text
 
 
-def test_a_script_that_fails_is_a_difference(monkeypatch):
+def test_a_script_error_is_reported_as_a_difference(monkeypatch):
     needs_wasm()
-    monkeypatch.setattr(comparison.open_core(), "library", Broken())
+    monkeypatch.setattr(comparison.open_core(), "library", BrokenCards())
     found = [comparison.play(scripts.SCRIPTED, seed).difference for seed in range(3)]
     assert any(one and one["log"] for one in found)
 
 
-class Broken(scripts.OwnCards):
-    """Every card draws by an unknown function."""
+class BrokenCards(scripts.OwnCards):
+    """Cards with an additional first script that deletes the function for drawing."""
 
     def first_scripts(self):
         return [*super().first_scripts(), ("broken.lua", b"Duel.Draw = nil")]
 
 
-def test_every_script_is_of_a_card_that_our_tables_know():
+def test_every_script_belongs_to_a_card_of_the_native_tables():
     assert scripts.scripted_codes() <= set(cards_by_code())
     assert len(scripts.scripted_codes()) >= 140

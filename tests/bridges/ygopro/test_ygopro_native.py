@@ -48,20 +48,20 @@ def library(folder):
 
 
 @pytest.fixture
-def heard(folder, monkeypatch):
-    path = folder / "heard.txt"
+def calls(folder, monkeypatch):
+    path = folder / "calls.txt"
     monkeypatch.setenv("OCGCORE_LOG", str(path))
     monkeypatch.delenv("OCGCORE_TAPE", raising=False)
     return path
 
 
-def test_a_duel_is_opened_with_everything_the_core_must_know(recorder, library, heard):
+def test_opening_a_duel_passes_setup_cards_and_scripts_to_the_core(recorder, library, calls):
     core = NativeCore(library, recorder)
     decks = (Cards((90000001, 46986414)), Cards((89631139,), (90000003,)))
     duel = core.open(Setup(decks, (1, 2**63 + 5, 3, 2**64 - 1), 0x2E810, 4000, 6, 2))
     duel.close()
     assert core.version == (11, 0)
-    assert heard.read_text().splitlines() == [
+    assert calls.read_text().splitlines() == [
         "create 1 9223372036854775813 3 18446744073709551615 flags 2e810 team 4000 6 2 team 4000 6 2",
         "load utility.lua (8 bytes)",
         "load c90000001.lua (7 bytes)",
@@ -74,13 +74,13 @@ def test_a_duel_is_opened_with_everything_the_core_must_know(recorder, library, 
     ]
 
 
-def test_what_the_core_complains_of_is_kept(recorder, library, heard):
+def test_log_messages_of_the_core_are_stored(recorder, library, calls):
     core = NativeCore(library, recorder)
     core.open(Setup((Cards((77,)), Cards(())), (1, 2, 3, 4))).close()
-    assert core.log == ["a card that nobody knows"]
+    assert core.log == ["an unknown card"]
 
 
-def test_a_chain_prompt_that_offers_nothing_is_passed(folder, recorder, library, heard, monkeypatch):
+def test_chain_prompts_without_options_are_passed(folder, recorder, library, calls, monkeypatch):
     nothing, win = bytes([16, 0, 0, 0, *[0] * 12]), bytes([5, 1, 2])
     frames = [
         (b"P", b"\1"),
@@ -93,10 +93,10 @@ def test_a_chain_prompt_that_offers_nothing_is_passed(folder, recorder, library,
     put_on_tape(folder / "short", [*frames, *[(b"Q", b"")] * len(QUERIES)])
     monkeypatch.setenv("OCGCORE_TAPE", str(folder / "short"))
     duel = NativeCore(library, recorder).open(Setup((Cards(()), Cards(())), (1, 2, 3, 4)))
-    told = duel.run()
+    output = duel.run()
     duel.close()
-    assert told.over and told.messages == framed(nothing, win) and len(told.query_results) == len(QUERIES)
-    assert [line for line in heard.read_text().splitlines() if "answer" in line] == ["answer ff ff ff ff"]
+    assert output.over and output.messages == framed(nothing, win) and len(output.query_results) == len(QUERIES)
+    assert [line for line in calls.read_text().splitlines() if "answer" in line] == ["answer ff ff ff ff"]
 
 
 def framed(*messages):
@@ -107,7 +107,7 @@ def put_on_tape(path, frames):
     path.write_bytes(b"".join(kind + struct.pack("<I", len(content)) + content for kind, content in frames))
 
 
-def test_a_whole_duel_through_the_library_equals_the_recording(folder, recorder, library, heard, monkeypatch):
+def test_a_whole_duel_through_the_library_equals_the_recording(folder, recorder, library, calls, monkeypatch):
     tape = folder / "tape"
     write_tape(library, tape)
     monkeypatch.setenv("OCGCORE_TAPE", str(tape))
@@ -116,12 +116,12 @@ def test_a_whole_duel_through_the_library_equals_the_recording(folder, recorder,
     comparison = compare(duel, recording, recording.choose)
     duel.close()
     assert comparison == (DUEL["n"], None)
-    lines = heard.read_text().splitlines()
+    lines = calls.read_text().splitlines()
     assert not [line for line in lines if "tape" in line]
     expected = ["answer " + response(*pair).hex(" ") for pair in answered()]
     assert [line for line in lines if line.startswith("answer")] == expected
-    looks = [f"look {place.player} {place.location} {place.what:x}" for place in QUERIES[1:]]
-    assert [line for line in lines if line.startswith("look")] == looks * (DUEL["n"] + 1)
+    queries = [f"query {query.player} {query.location} {query.flags:x}" for query in QUERIES[1:]]
+    assert [line for line in lines if line.startswith("query")] == queries * (DUEL["n"] + 1)
 
 
 def answered():
@@ -137,29 +137,29 @@ def write_tape(library, path):
     core = open_node_core(library)
     duel, frames = core.open(setup_of(DUEL)), []
     answers = [b"", *(response(*pair) for pair in answered())]
-    for told in map(duel.run, answers):
+    for output in map(duel.run, answers):
         frames += [
-            (b"P", bytes([0 if told.over else 1])),
-            (b"M", told.messages),
-            *((b"Q", seen) for seen in told.query_results),
+            (b"P", bytes([0 if output.over else 1])),
+            (b"M", output.messages),
+            *((b"Q", result) for result in output.query_results),
         ]
     core.close()
     put_on_tape(path, frames)
 
 
-def test_a_library_of_another_version_is_refused(folder, library):
+def test_a_library_of_another_version_raises(folder, library):
     old = build(folder, "-DMAJOR=10")
     with pytest.raises(LudusError, match=r"version 10\.0 of the OCG interface, but Ludus supports 11"):
         NativeCore(library, old)
 
 
-def test_a_library_without_a_function_is_refused(folder, library):
+def test_a_library_without_a_function_raises(folder, library):
     short = build(folder, "-DWITHOUT_DESTROY")
     with pytest.raises(LudusError, match="is not a core with the OCG interface: it lacks OCG_DestroyDuel"):
         NativeCore(library, short)
 
 
-def test_what_is_no_library_is_refused(folder, library):
+def test_files_that_are_not_libraries_raise(folder, library):
     with pytest.raises(LudusError, match="there is no core at"):
         NativeCore(library, folder / "nowhere.so")
     text = folder / "text.so"
@@ -168,7 +168,7 @@ def test_what_is_no_library_is_refused(folder, library):
         NativeCore(library, text)
 
 
-def test_a_first_script_that_does_not_load_is_told(folder, recorder, heard):
+def test_a_first_script_that_fails_to_load_raises(folder, recorder, calls):
     (folder / "bad").mkdir()
     (folder / "broken").mkdir()
     (folder / "broken" / "utility.lua").write_text("error")

@@ -20,18 +20,18 @@ from ludus.games.duel.tables import ROW_OF
 from ludus.types import LudusError
 
 SHAPES = {"cards_": (160, 41), "global_": (23,), "actions_": (24, 12), "h_actions_": (32, 14), "mask_": (160, 14)}
-ASKER = (10000001, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Asker")
+QUESTIONER = (10000001, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Questioner")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pool")
-    write_cdb(folder / "cards.cdb", normal_monsters(), [ASKER])
+    write_cdb(folder / "cards.cdb", normal_monsters(), [QUESTIONER])
     write_ydk(folder / "one.ydk", plain_deck())
     write_ydk(folder / "two.ydk", plain_deck(9))
-    write_ydk(folder / "asker.ydk", [ASKER[0]] * 3 + plain_deck()[3:])
+    write_ydk(folder / "questioner.ydk", [QUESTIONER[0]] * 3 + plain_deck()[3:])
     (folder / "script").mkdir()
-    (folder / "script" / "c10000001.lua").write_text((HERE / "asking.lua").read_text())
+    (folder / "script" / "c10000001.lua").write_text((HERE / "every_question.lua").read_text())
     return folder
 
 
@@ -78,14 +78,14 @@ def test_shapes_seats_and_masks(opened):
     assert not step.observation["mask_"].any()
 
 
-def test_duels_end_and_begin_anew(opened):
+def test_duels_end_and_new_ones_start(opened):
     steps = play(opened(points=1000, seed=5), 400)
     ends = [(step.reward[row], row) for step in steps for row in range(2) if step.discount[row] == 0]
     assert len(ends) > 4 and all(sorted(reward) == [-1, 1] for reward, _ in ends)
     assert sum(int(step.first.sum()) for step in steps) >= len(ends)
 
 
-def test_the_same_seed_gives_the_same_bytes(opened):
+def test_the_same_seed_gives_the_same_steps(opened):
     first, second, other = (play(opened(seed=seed), 80) for seed in (3, 3, 4))
     for mine, theirs in zip(first, second, strict=True):
         assert all(np.array_equal(mine.observation[name], theirs.observation[name]) for name in SHAPES)
@@ -97,21 +97,23 @@ def test_the_same_seed_gives_the_same_bytes(opened):
 
 @pytest.fixture(params=["plain", "scripted"])
 def duels(request, opened, folder):
-    """A pool of Normal Monsters, and one with a card that asks every kind of question."""
+    """A pool of Normal Monsters, and one with a card that causes every kind of question."""
     if request.param == "plain":
         return opened(rows=4)
-    return opened(rows=4, deck1=folder / "asker.ydk", deck2=folder / "asker.ydk", scripts=folder / "script")
+    return opened(rows=4, deck1=folder / "questioner.ydk", deck2=folder / "questioner.ydk", scripts=folder / "script")
 
 
-def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
-    """Only locations that may have changed are queried, and only changed rows are written."""
+def test_observations_equal_those_from_querying_everything(duels):
+    """The pool queries only locations that may have changed, and writes only changed rows."""
     games = duels._games
     for turn in range(150):
         for row in np.flatnonzero(duels.status == 0).tolist():
             table, fresh = games._tables[row], {name: np.zeros((1, *SHAPES[name]), np.uint8) for name in SHAPES}
             facts = {name: int(table[name]) for name in ("turn", "turn_player", "phase", "damage_step")}
             shown = [(int(card[0]), card[1:].tolist()) for card in table["shown"][: table["shown_count"]]]
-            duel = types.SimpleNamespace(**facts, query_results=games._rows[row].duel.look().query_results, shown=shown)
+            duel = types.SimpleNamespace(
+                **facts, query_results=games._rows[row].duel.query_all().query_results, shown=shown
+            )
             games._observer.write(games._observer.table_of(duel, int(table["player"])), fresh)
             for name in ("cards_", "global_"):
                 kept = duels.step.observation[name][row]
@@ -119,17 +121,17 @@ def test_what_is_kept_is_what_a_look_at_everything_shows(duels):
         duels.advance(duels.random_actions(turn))
 
 
-def test_rules_take_questions_apart_as_choices_do(duels):
+def test_compiled_rules_split_questions_like_choices(duels):
     """The compiled reader and the Python reader give the same options and answers."""
-    games, told, met, choices = duels._games, {}, set(), {}
+    games, sent, met, choices = duels._games, {}, set(), {}
     play_on = games._core.play
 
-    def listening(tables, which, observer):
+    def recording(tables, which, observer):
         for row in which.tolist():
-            told.setdefault(row, tables["answer"][row, : tables["answer_size"][row]].tobytes())
+            sent.setdefault(row, tables["answer"][row, : tables["answer_size"][row]].tobytes())
         return play_on(tables, which, observer)
 
-    games._core.play = listening
+    games._core.play = recording
     for turn in range(400):
         step, actions = duels.step, duels.random_actions(turn)
         playing = [row for row in np.flatnonzero(duels.status == 0).tolist() if row not in games._choices]
@@ -138,17 +140,17 @@ def test_rules_take_questions_apart_as_choices_do(duels):
             assert step.mask[row].sum() == len(choice.shown)
             met.add((choice.question.message, len(choice.picked)))
             choices[row] = choice.take(int(actions[row]))
-        told.clear()
+        sent.clear()
         duels.advance(actions)
         for row in playing:
             answer = choices[row].answer
-            assert told.get(row) == (None if answer is None else response(choices[row].question, answer))
+            assert sent.get(row) == (None if answer is None else response(choices[row].question, answer))
             if answer is not None:
                 del choices[row]
     assert met >= {("unselect_card", 0), ("tribute", 0), ("tribute", 1), ("idlecmd", 0), ("place", 0)}
 
 
-def test_a_cut_duel_keeps_its_discount(opened):
+def test_a_truncated_duel_keeps_discount_1(opened):
     pool = opened(steps=10)
     steps = play(pool, 11)
     assert (steps[10].discount == 1).all() and steps[11].first.all()
@@ -156,13 +158,13 @@ def test_a_cut_duel_keeps_its_discount(opened):
 
 
 def test_cards_are_numbered_by_our_table_and_then_by_code(folder, opened):
-    pool = opened(deck1=folder / "asker.ydk", scripts=folder / "script", starts="0")
+    pool = opened(deck1=folder / "questioner.ydk", scripts=folder / "script", starts="0")
     numbers = {int(row[0]) * 256 + int(row[1]) for row in pool.step.observation["cards_"][0] if row[4] == 0}
     assert len(ROW_OF) in numbers
     assert numbers - {0, len(ROW_OF)} <= {ROW_OF[code] for code in plain_deck()}
 
 
-def test_nobody_sees_what_is_hidden(opened):
+def test_hidden_cards_are_not_in_observations(opened):
     """Of the opponent: no card of hand and deck, and only the location of face-down cards."""
     down = 0
     for step in play(opened(), 300):
@@ -181,7 +183,7 @@ def test_nobody_sees_what_is_hidden(opened):
     assert down > 20
 
 
-def test_a_deck_does_not_tell_its_order(opened):
+def test_a_deck_is_shown_in_sorted_order(opened):
     for step in play(opened(), 20):
         for cards in step.observation["cards_"]:
             deck = cards[(cards[:, 2] == 1) & (cards[:, 4] == 0)].astype(int)
@@ -189,7 +191,7 @@ def test_a_deck_does_not_tell_its_order(opened):
             assert (np.diff(numbers) >= 0).all() and numbers.all()
 
 
-def test_who_sees_all_is_told_what_others_do_not(opened):
+def test_oppo_info_shows_hidden_cards_and_marks_them(opened):
     plain, seeing = (play(opened(oppo_info=info), 60) for info in (0, 1))
     for step, all_ in zip(plain, seeing, strict=True):
         for cards, everything, mask in zip(
@@ -203,7 +205,7 @@ def test_who_sees_all_is_told_what_others_do_not(opened):
             assert not cards[there & ~known][:, :2].any()
 
 
-def test_the_past_is_ones_own_and_the_newest_first(opened):
+def test_history_has_own_actions_newest_first(opened):
     pool = opened(rows=1, starts="0")
     step = pool.step
     assert not step.observation["h_actions_"].any()
@@ -214,7 +216,7 @@ def test_the_past_is_ones_own_and_the_newest_first(opened):
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_the_pool_keeps_every_promise_of_the_protocol(opened, check):
+def test_the_pool_passes_every_protocol_check(opened, check):
     check(lambda: opened(rows=ROWS, points=1000))
 
 
@@ -226,7 +228,7 @@ def test_points_turns_and_counts(opened):
     assert pool.step.seat[0] == 1
 
 
-def test_a_duel_is_told_in_words(opened):
+def test_a_duel_as_text(opened):
     pool = opened(rows=1, starts="0")
     text = pool.describe()
     assert "turn 1, Main Phase 1" in text and "seat 0: idlecmd" in text and "0: summon" in text
@@ -235,7 +237,7 @@ def test_a_duel_is_told_in_words(opened):
         pool.scene()
 
 
-def test_an_answer_that_was_not_offered_is_refused_and_the_duel_goes_on(opened):
+def test_an_illegal_action_raises_and_the_duel_continues(opened):
     pool = opened(rows=1)
     before = pool.describe()
     with pytest.raises(LudusError, match="action 23 of row 0 is not legal"):
@@ -244,7 +246,7 @@ def test_an_answer_that_was_not_offered_is_refused_and_the_duel_goes_on(opened):
     pool.advance(np.array([0]))
 
 
-def test_its_name_opens_it_again(opened):
+def test_the_name_of_a_pool_opens_it_again(opened):
     pool = opened()
     name, fingerprint = identity_of(pool)
     assert name.startswith("duel@ygopro(core=wasm") and len(fingerprint) == 16
@@ -252,13 +254,13 @@ def test_its_name_opens_it_again(opened):
     again.close()
 
 
-def test_quick_victories_are_worth_more():
+def test_quick_wins_give_larger_rewards():
     assert [_win_reward(0, turn) for turn in (1, 3, 5, 7, 8)] == [16, 8, 4, 2, 1.5]
     assert [_win_reward(1, turn) for turn in (1, 3, 5, 6)] == [8, 4, 2, 1.5]
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "message"),
     [
         (
             "",
@@ -274,42 +276,45 @@ def test_quick_victories_are_worth_more():
         ("core=x, cards={0}/cards.cdb, points=many", "points=many is not allowed"),
     ],
 )
-def test_what_is_missing_is_named(folder, settings, sentence, monkeypatch):
+def test_missing_files_and_wrong_settings_raise(folder, settings, message, monkeypatch):
     for variable in ("LUDUS_OCGCORE", "LUDUS_CARDS_CDB", "LUDUS_CARD_SCRIPTS"):
         monkeypatch.delenv(variable, raising=False)
-    with pytest.raises(LudusError, match=sentence):
+    with pytest.raises(LudusError, match=message):
         open_pool(f"duel@ygopro({settings.format(folder)})" if settings else "duel@ygopro", 1)
 
 
-def test_the_environment_stands_in_for_the_name(folder, monkeypatch):
+def test_environment_variables_replace_missing_settings(folder, monkeypatch):
     monkeypatch.setenv("LUDUS_OCGCORE", "nowhere.so")
     monkeypatch.setenv("LUDUS_CARDS_CDB", str(folder / "cards.cdb"))
     with pytest.raises(LudusError, match=r"there is no core at nowhere\.so"):
         open_pool("duel@ygopro", 1)
 
 
-def test_other_engines_are_not_known():
-    with pytest.raises(LudusError, match="names an engine that is not known"):
+def test_unknown_engines_raise():
+    with pytest.raises(LudusError, match="names an unknown engine"):
         open_pool("duel@edopro", 1)
 
 
 @pytest.mark.parametrize(
-    ("cards", "sentence"),
+    ("cards", "message"),
     [
         (plain_deck()[:39], "has 39 cards in its main deck; it needs 40 to 60"),
         ([plain_deck()[0]] * 4 + plain_deck()[4:], "copies of card"),
         ([77, *plain_deck()[1:]], "card 77 is not in the card database"),
-        ([ASKER[0], *plain_deck()[1:]], r"Asker needs its script c10000001.lua, but no script folder was given"),
+        (
+            [QUESTIONER[0], *plain_deck()[1:]],
+            r"Questioner needs its script c10000001.lua, but no script folder was given",
+        ),
         (["ghost", *plain_deck()[1:]], "line 2: 'ghost' is not a card number"),
     ],
 )
-def test_decks_that_cannot_be_played_are_refused(folder, opened, cards, sentence, tmp_path):
+def test_unplayable_decks_raise(folder, opened, cards, message, tmp_path):
     deck = write_ydk(tmp_path / "bad.ydk", cards)
-    with pytest.raises(LudusError, match=sentence):
+    with pytest.raises(LudusError, match=message):
         opened(deck1=deck)
 
 
-def test_an_unknown_deck_names_those_there_are(opened):
+def test_the_error_for_an_unknown_deck_lists_the_known_ones(opened):
     with pytest.raises(
         LudusError,
         match=r'there is no deck "ghosts"; name a .ydk file, a folder of them, any, random, or one of .*yugi',
@@ -317,14 +322,14 @@ def test_an_unknown_deck_names_those_there_are(opened):
         opened(deck1="ghosts")
 
 
-def test_without_the_package_the_sentence_says_how_to_get_it(folder, monkeypatch, tmp_path):
+def test_the_error_for_a_missing_package_has_the_install_command(folder, monkeypatch, tmp_path):
     needs_wasm()
     monkeypatch.setenv("LUDUS_OCGCORE_WASM", str(tmp_path))
     with pytest.raises(LudusError, match=r"npm install --prefix .* ocgcore-wasm@"):
         open_pool(f"duel@ygopro(core=wasm, cards={folder}/cards.cdb)", 1)
 
 
-def test_who_learned_our_duel_plays_here(opened):
+def test_agents_of_the_native_duel_play_here(opened):
     pool = opened(rows=3)
     player = agents.load("trained", pool.name)
     params, memory = player.init(pool.spec, 0), player.memory(pool.rows)
@@ -334,7 +339,7 @@ def test_who_learned_our_duel_plays_here(opened):
         pool.advance(decision.action)
 
 
-def test_random_decks_are_made_of_what_the_core_can_play(opened):
+def test_random_decks_have_only_playable_cards(opened):
     pool = opened(rows=6, deck1="random", deck2="random")
     decks = set()
     for cards in pool.step.observation["cards_"]:
@@ -345,7 +350,7 @@ def test_random_decks_are_made_of_what_the_core_can_play(opened):
     assert len(decks) == 6 and all(known.issuperset(deck) for deck in decks)
 
 
-def test_duels_are_kept_as_replays_and_played_again(opened, folder, tmp_path, capsys):
+def test_duels_are_saved_as_replays_and_replayed(opened, folder, tmp_path, capsys):
     pool = opened(rows=1, keep=tmp_path / "kept", points=300)
     for turn in range(400):
         pool.advance(pool.random_actions(turn))
@@ -354,8 +359,8 @@ def test_duels_are_kept_as_replays_and_played_again(opened, folder, tmp_path, ca
     (kept,) = (tmp_path / "kept").glob("*.yrp")
     game = f"duel@ygopro(core=wasm, cards={folder / 'cards.cdb'})"
     run(["duel", "replay", str(kept), "--game", game, "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert told["over"] and told["winner"] in (0, 1) and min(told["points"]) <= 0 and told["answers"] > 5
+    result = json.loads(capsys.readouterr().out)
+    assert result["over"] and result["winner"] in (0, 1) and min(result["points"]) <= 0 and result["answers"] > 5
     run(["duel", "replay", str(kept)])
     assert "300 points" in capsys.readouterr().out
     replay = read_yrp(kept)

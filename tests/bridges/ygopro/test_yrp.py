@@ -33,20 +33,20 @@ def packed(data: bytes) -> bytes:
     return HEADER.pack(*head) + stream[13:]
 
 
-def refused(data: bytes) -> str:
+def error_of(data: bytes) -> str:
     with pytest.raises(LudusError) as caught:
         from_bytes(data, "a.yrp")
     return str(caught.value)
 
 
 @given(REPLAYS)
-def test_a_replay_comes_back(replay):
+def test_replays_round_trip(replay):
     data = to_bytes(replay)
     assert from_bytes(data) == from_bytes(packed(data)) == replay
     assert to_bytes(from_bytes(data)) == data
 
 
-def test_the_layout_is_the_clients():
+def test_the_layout_equals_that_of_the_client():
     numbers = (0x31707279, 0x1360, 0x10, 7, 0, 9, 0, 0)
     names = "Yugi".ljust(20, "\0") + "海馬".ljust(20, "\0")
     duel = struct.pack("<4i", 8000, 5, 1, 5 << 16)
@@ -55,7 +55,7 @@ def test_the_layout_is_the_clients():
     assert to_bytes(SMALL) == struct.pack("<8I", *numbers) + names.encode("utf-16-le") + duel + cards + answers
 
 
-def test_files(tmp_path):
+def test_reading_and_writing_files(tmp_path):
     write_yrp(SMALL, tmp_path / "a.yrp")
     assert read_yrp(tmp_path / "a.yrp") == SMALL
     (tmp_path / "large.yrp").write_bytes(to_bytes(SMALL).ljust(MAX_BYTES + 1, b"\1"))
@@ -68,7 +68,7 @@ def test_files(tmp_path):
         write_yrp(SMALL, tmp_path / "none" / "a.yrp")
 
 
-def test_a_replay_cut_anywhere_gets_a_sentence_or_has_fewer_answers():
+def test_a_truncated_replay_raises_or_has_fewer_answers():
     data = to_bytes(SMALL)
     whole = {len(data), len(data) - 2, len(data) - 7}
     for size in range(len(data)):
@@ -76,11 +76,11 @@ def test_a_replay_cut_anywhere_gets_a_sentence_or_has_fewer_answers():
             cut = from_bytes(data[:size])
             assert cut.responses == SMALL.responses[: len(cut.responses)] and cut.decks == SMALL.decks
         else:
-            assert "ends in" in refused(data[:size])
+            assert "ends in" in error_of(data[:size])
 
 
 @given(st.binary(max_size=400), st.booleans())
-def test_any_bytes_are_a_replay_or_get_a_sentence(data, begun):
+def test_arbitrary_bytes_are_a_replay_or_raise(data, begun):
     try:
         replay = from_bytes((b"yrp1" if begun else b"") + data)
     except LudusError:
@@ -89,7 +89,7 @@ def test_any_bytes_are_a_replay_or_get_a_sentence(data, begun):
 
 
 @given(REPLAYS, st.booleans(), st.data())
-def test_damage_gets_a_sentence_or_leaves_a_replay(replay, pack, data):
+def test_damaged_bytes_are_a_replay_or_raise(replay, pack, data):
     damaged = bytearray(packed(to_bytes(replay)) if pack else to_bytes(replay))
     for place in data.draw(st.lists(st.integers(0, min(len(damaged), 300) - 1), min_size=1, max_size=4)):
         damaged[place] = data.draw(st.integers(0, 255))
@@ -107,7 +107,7 @@ def changed(place: int, number: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    ("data", "message"),
     [
         (b"", "ends in its header"),
         (b"#main\n89631139\n" * 9, 'does not begin with "yrp1"'),
@@ -126,13 +126,13 @@ def changed(place: int, number: int) -> bytes:
         (HEADER.pack(0x31707279, 0, COMPRESSED, 0, 999, 0, b"\x5d\xff\xff\xff\xff\0\0\0") + bytes(99), "decompress"),
     ],
 )
-def test_bad_replays_get_a_sentence(data, sentence):
-    told = refused(data)
-    assert sentence in told and told.startswith("a.yrp")
+def test_invalid_replays_raise(data, message):
+    error = error_of(data)
+    assert message in error and error.startswith("a.yrp")
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("fields", "message"),
     [
         ({"names": ("a" * 20, "b")}, "is not a valid name in a replay"),
         ({"names": ("a", "b\0c")}, "is not a valid name in a replay"),
@@ -147,6 +147,6 @@ def test_bad_replays_get_a_sentence(data, sentence):
         ({"decks": (Deck((1,) * 251), Deck(()))}, "has 251 cards"),
     ],
 )
-def test_what_cannot_be_written_gets_a_sentence(fields, sentence):
-    with pytest.raises(LudusError, match=sentence):
+def test_replays_that_cannot_be_written_raise(fields, message):
+    with pytest.raises(LudusError, match=message):
         to_bytes(SMALL._replace(**fields))

@@ -20,7 +20,7 @@ def named(table, *starts):
     return {name for name in table.legal if name.startswith(starts)}
 
 
-def test_every_action_has_a_name_of_its_own():
+def test_every_action_has_a_unique_name():
     names = [name_of(action) for action in range(ACTIONS)]
     assert len(set(names)) == ACTIONS == 1000
     assert all(re.fullmatch(r"[a-z]+( [a-z]+)*( \d[\d,]*( on \d[\d,]*)?)?", name) for name in names)
@@ -162,7 +162,7 @@ def test_every_phase_has_its_actions():
 
 
 @pytest.mark.parametrize("name", ["cash out", "play 1", "select card 1", "sell joker 1", "use consumable 1", "pick 1"])
-def test_an_illegal_action_is_a_sentence_and_nothing_has_moved(name):
+def test_an_illegal_action_raises_an_error_and_changes_nothing(name):
     table = Table()
     before = table.pool.save()
     with pytest.raises(LudusError, match=r"is not legal for seat 0; legal actions: select blind, skip blind"):
@@ -172,7 +172,7 @@ def test_an_illegal_action_is_a_sentence_and_nothing_has_moved(name):
 
 
 @pytest.mark.parametrize("action", [-1, END, 999, 1000, 10**12])
-def test_a_number_that_is_no_action_is_a_sentence_too(action):
+def test_a_number_that_is_not_an_action_raises_an_error(action):
     with pytest.raises(LudusError, match="is not legal"):
         Table().pool.advance([action])
 

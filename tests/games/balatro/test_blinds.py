@@ -54,7 +54,7 @@ def five_cards(table):
 
 
 @pytest.mark.parametrize("key", blinds.KEYS)
-def test_what_a_blind_asks_and_pays(key):
+def test_required_score_and_pay_of_blinds(key):
     asks = {"bl_small": 300, "bl_big": 450, "bl_wall": 1200, "bl_needle": 300, "bl_final_vessel": 1800}.get(key, 600)
     pays = {"bl_small": 3, "bl_big": 4}.get(key, 8 if "final" in key else 5)
     table = Table().face(key).do("select blind")
@@ -144,7 +144,7 @@ def test_the_fish_turns_what_is_drawn_after_a_hand():
 
 
 @pytest.mark.parametrize(("play", "score"), [("play 1,2,3,4", 0), ("play 1,2,3,4,5", (60 + 44) * 7)])
-def test_the_psychic_wants_five_cards(play, score):
+def test_the_psychic_requires_five_cards(play, score):
     assert Table().face("bl_psychic").deal(QUADS).do(play)["score"] == score
 
 
@@ -181,14 +181,14 @@ def test_the_plant_debuffs_faces():
     assert debuffed(meet("bl_plant", QUADS, enhancement=cards.STONE)) == ""
 
 
-def test_the_serpent_draws_three_whatever_left():
+def test_the_serpent_always_draws_three_cards():
     table = Table().face("bl_serpent").deal(PAIR)
     assert table.do("play 1,2,3,4,5")["hand_count"] == 3 + 3
     assert table.do("discard 1")["hand_count"] == 5 + 3
     assert table.do("discard 1")["hand_count"] == 7 + 3
 
 
-def test_the_pillar_debuffs_what_was_played_this_ante():
+def test_the_pillar_debuffs_cards_played_this_ante():
     table = Table().deal(PAIR, required=1).do("play 1,2", "cash out", "leave").face("bl_pillar").do("select blind")
     flags = table["cards"]["flags"][:52]
     assert [number for number in range(52) if flags[number] & cards.DEBUFFED] == [0, 1]
@@ -265,7 +265,7 @@ def test_crimson_heart_disables_another_joker_from_hand_to_hand():
     assert not table["jokers"]["debuffed"][:3].any()
 
 
-def test_cerulean_bell_wants_one_card_in_every_hand():
+def test_cerulean_bell_forces_one_card_in_every_hand():
     table = Table().face("bl_final_bell").do("select blind")
     (forced,) = marked(table, cards.FORCED)
     place = str(table.hand().index(forced) + 1)
@@ -287,19 +287,19 @@ GIVEN_BACK = [
 
 
 @pytest.mark.parametrize(("key", "field", "before", "after"), GIVEN_BACK)
-def test_selling_luchador_gives_back_what_the_boss_took(key, field, before, after):
+def test_selling_luchador_undoes_the_effects_of_the_boss(key, field, before, after):
     table = Table().own("j_luchador").face(key).do("select blind")
     assert table[field] == before
     assert table.do("sell joker 1")[field] == after
 
 
 @pytest.mark.parametrize(("key", "field", "before", "after"), [*GIVEN_BACK, ("bl_manacle", "hand_count", 7, 8)])
-def test_with_chicot_a_boss_takes_nothing(key, field, before, after):
+def test_with_chicot_a_boss_has_no_effect(key, field, before, after):
     assert Table().face(key).do("select blind")[field] == before
     assert with_jokers("j_joker", "j_chicot").face(key).do("select blind")[field] == after
 
 
-def test_what_is_given_back_counts_jokers_too():
+def test_restored_hand_size_includes_jokers():
     table = Table().own("j_luchador", "j_drunkard").face("bl_water").do("select blind", "sell joker 1")
     assert table["discards_left"] == 4 + 1
     table = Table().own("j_luchador", "j_troubadour").face("bl_needle").do("select blind", "sell joker 1")
@@ -361,7 +361,7 @@ def test_all_rewards_of_a_won_run_sum_up_to_one(reward):
 
 
 @pytest.mark.parametrize(("reward", "paid"), [("win", 0), ("blinds", 1 / 108), ("shaped", 1 / 108)])
-def test_a_run_that_is_lost_is_worth_the_blinds_before(reward, paid):
+def test_a_lost_run_earns_the_rewards_of_its_beaten_blinds(reward, paid):
     table = Table(reward=reward).deal(PAIR, required=1).do("play 1")
     total = table.reward
     for name in ("cash out", "leave", "select blind", *["play 1"] * 4):

@@ -86,7 +86,7 @@ def test_nothing_on_a_debuffed_card_has_an_effect(names):
         ("pareidolia scary_face", 0, "", 10 * 2),
     ],
 )  # fmt: skip
-def test_what_jokers_make_of_debuffed_cards(text, enhancement, held, score):
+def test_effects_of_jokers_on_debuffed_cards(text, enhancement, held, score):
     table = owning(text).face("bl_final_leaf").deal(f"JC JC {held}", flags=cards.DEBUFFED, enhancement=enhancement)
     table.set(idol_rank=cards.JACK, idol_suit=cards.CLUBS, ancient_suit=cards.CLUBS)
     assert table.do("play 1,2")["score"] == score
@@ -129,7 +129,7 @@ def test_flower_pot_counts_a_debuffed_club_but_not_a_debuffed_wild_card(enhancem
         ("burnt", "KS KH", 2, "level", 1), ("yorick", "KS", 1, "counter", 1), ("joker", "KS", 1, "consumable_count", 0),
     ],
 )  # fmt: skip
-def test_what_debuffed_cards_do_when_they_are_discarded(text, hand, count, field, change):
+def test_effects_of_discarded_debuffed_cards(text, hand, count, field, change):
     table = owning(text).face("bl_final_leaf").deal(f"{hand} 2S", flags=cards.DEBUFFED, seal=cards.PURPLE_SEAL)
     table.set(mail_rank=cards.KING, castle_suit=cards.SPADES, money=10)
     if text == "green_joker":

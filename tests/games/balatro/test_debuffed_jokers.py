@@ -92,7 +92,7 @@ def test_baseball_card_counts_debuffed_jokers_but_their_editions_do_not(text, de
         ("joker brainstorm", 0, 1), ("blueprint joker", 0, 1 + 4), ("blueprint blueprint joker", 1, 1 + 4),
     ],
 )  # fmt: skip
-def test_what_other_jokers_make_of_a_debuffed_one(text, debuffed, mult):
+def test_effects_of_other_jokers_on_a_debuffed_one(text, debuffed, mult):
     table = owning(text).deal("AS")
     table.state["jokers"][debuffed]["debuffed"] = PERISHED
     assert table.do("play 1")["tally"]["mult"] == mult
@@ -234,7 +234,7 @@ def test_there_are_never_less_than_no_discards():
     assert table.do("sell joker 1")["discards_left"] == 0
 
 
-def test_what_a_spectral_card_destroys_deals_no_cards():
+def test_destroying_a_joker_by_a_spectral_card_deals_no_cards():
     table = owning("egg stuntman").keep("c_hex")
     table.state["jokers"][1]["edition"] = cards.FOIL
     assert table.do("select blind", "use consumable 1").owned() == ["j_egg"]

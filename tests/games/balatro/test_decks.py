@@ -39,7 +39,7 @@ def fronts(table):
 
 
 @pytest.mark.parametrize("deck", decks.NAMES)
-def test_what_a_deck_begins_with(deck):
+def test_starting_values_of_decks(deck):
     table = Table("LUDUS", deck=deck)
     assert {field: table[field] for field in USUAL} == USUAL | CHANGES.get(deck, {})
     assert [vouchers.KEYS[number] for number in table["owned_vouchers"].nonzero()[0]] == VOUCHERS.get(deck, [])
@@ -72,7 +72,7 @@ def test_erratic_draws_every_card_by_the_seed():
     assert len(fronts(table)) < 52
 
 
-def test_plasma_asks_twice_as_much():
+def test_plasma_doubles_required_scores():
     table = Table(deck="plasma").do("select blind")
     assert table["required"] == 600
 
@@ -117,7 +117,7 @@ def test_ghost_sells_spectral_cards(deck):
     assert any(found) == (deck == "ghost")
 
 
-def test_zodiac_has_three_things_on_the_shelf():
+def test_zodiac_has_three_items_on_the_shelf():
     assert shop(Table(deck="zodiac"))["shelf_count"] == 3
 
 
@@ -136,7 +136,7 @@ SCALINGS = {
 @pytest.mark.parametrize(
     ("stake", "base"), [(stake, base) for names, base in SCALINGS.items() for stake in names.split()]
 )
-def test_what_an_ante_asks_at_a_stake(stake, base):
+def test_required_scores_by_ante_and_stake(stake, base):
     table = Table(stake=stake)
     start = table.pool.states.copy()
     found = []
@@ -156,7 +156,7 @@ def test_deep_antes_grow_faster_and_faster_to_two_digits():
 
 @pytest.mark.parametrize("ante", [0, -1])
 @pytest.mark.parametrize(("blind", "required"), [("bl_small", 100), ("bl_big", 150), ("bl_hook", 200)])
-def test_what_an_ante_below_the_first_asks(ante, blind, required):
+def test_required_scores_below_the_first_ante(ante, blind, required):
     assert Table().set(ante=ante).face(blind).do("select blind")["required"] == required
 
 

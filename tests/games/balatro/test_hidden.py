@@ -45,7 +45,7 @@ PLACES = [before_a_blind, in_a_hand, in_a_shop, in_a_pack, face_down]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_order_of_the_pile_is_not_seen(place):
+def test_the_order_of_the_pile_is_not_observed(place):
     table = place()
     before = seen(table.pool)
     pile = table["pile"].copy()
@@ -55,14 +55,14 @@ def test_the_order_of_the_pile_is_not_seen(place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_random_numbers_to_come_are_not_seen(place):
+def test_future_random_numbers_are_not_observed(place):
     table = place()
     before = seen(table.pool)
     table.set(streams=0.25, seed_hash=0.5, seed_text=list(b"ABCDEFGH"), generator=7, key=12345, resamples=0, born=999)
     assert seen(table.pool) == before
 
 
-def test_what_lies_on_the_table_is_seen():
+def test_visible_cards_are_observed():
     table = in_a_hand()
     before = seen(table.pool)
     table["cards"][table["hand"][0]]["seal"] = cards.RED_SEAL
@@ -78,7 +78,7 @@ def swap(table, place, other):
     return table.set(hand=hand, pile=pile, cards=all_cards)
 
 
-def test_cards_that_lie_face_down_are_not_seen():
+def test_face_down_cards_are_not_observed():
     table = face_down()
     before = seen(table.pool)
     assert set(table.pool.step.observation["hand"][0, :8, 0].tolist()) == {14}
@@ -87,13 +87,13 @@ def test_cards_that_lie_face_down_are_not_seen():
     assert seen(table.pool) == before
 
 
-def test_cards_that_lie_face_up_are_seen():
+def test_face_up_cards_are_observed():
     table = in_a_hand()
     before = seen(table.pool)
     assert seen(swap(table, 0, 0).pool) != before
 
 
-def test_jokers_that_lie_face_down_are_not_seen():
+def test_face_down_jokers_are_not_observed():
     table = Table().own("j_joker", "j_egg", "j_golden").face("bl_final_acorn").do("select blind")
     before = seen(table.pool)
     assert table["jokers"]["face_down"][:3].tolist() == [1, 1, 1]
@@ -104,7 +104,7 @@ def test_jokers_that_lie_face_down_are_not_seen():
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_what_is_dealt_anew_looks_the_same_and_is_another_pile_of_the_same_cards(place, seed):
+def test_a_redealt_fork_looks_the_same_and_shuffles_the_same_cards(place, seed):
     table = place()
     twin = table.pool.fork([0], seed, seat=0)
     assert seen(twin) == seen(table.pool)
@@ -116,7 +116,7 @@ def test_what_is_dealt_anew_looks_the_same_and_is_another_pile_of_the_same_cards
     assert sorted(together) == sorted([*table["pile"][:count].tolist(), *table["hand"][: table["hand_count"]].tolist()])
 
 
-def test_cards_face_up_stay_and_cards_face_down_change():
+def test_a_redeal_keeps_face_up_cards_and_changes_face_down_ones():
     up, down = in_a_hand(), face_down()
     assert up.pool.fork([0], 0, seat=0).states[0]["hand"][:8].tolist() == up["hand"][:8].tolist()
     state = down.pool.fork([0], 0, seat=0).states[0]
@@ -126,7 +126,7 @@ def test_cards_face_up_stay_and_cards_face_down_change():
     assert not any(flags[number] & cards.FACE_DOWN for number in state["pile"][: state["pile_count"]])
 
 
-def test_a_plain_copy_keeps_its_future_and_one_that_is_dealt_anew_does_not():
+def test_a_plain_fork_keeps_the_future_and_a_redealt_fork_changes_it():
     table = Table().deal("AS", required=1)
     path = [actions.PLAY, actions.CASH_OUT]
 
@@ -147,7 +147,7 @@ def test_forks_of_one_game_differ_from_each_other():
     assert len(piles) == 4
 
 
-def test_jokers_face_down_are_shuffled_where_they_are_dealt_anew():
+def test_a_redeal_shuffles_face_down_jokers():
     table = Table().own("j_joker", "j_egg", "j_golden", "j_half").face("bl_final_acorn").do("select blind")
     twins = table.pool.fork([0] * 8, 0, seat=0)
     orders = {tuple(state["jokers"]["number"][:4].tolist()) for state in twins.states}
@@ -156,7 +156,7 @@ def test_jokers_face_down_are_shuffled_where_they_are_dealt_anew():
     assert all(seen(twins, row) == seen(table.pool) for row in range(8))
 
 
-def test_a_blueprint_among_shuffled_jokers_copies_whoever_stands_beside_it_now():
+def test_a_blueprint_among_shuffled_jokers_copies_its_new_neighbour():
     table = Table().own("j_blueprint", "j_joker", "j_golden", "j_half").face("bl_final_acorn").do("select blind")
     for state in table.pool.fork([0] * 4, 0, seat=0).states:
         known = state["acts_as"].tolist()

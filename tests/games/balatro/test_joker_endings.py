@@ -128,14 +128,14 @@ def test_luchador_does_nothing_elsewhere():
         ("bl_club", 600), ("bl_house", 600),
     ],
 )  # fmt: skip
-def test_nothing_is_taken_by_a_boss_beside_chicot(key, required):
+def test_a_boss_has_no_effect_beside_chicot(key, required):
     table = owning("chicot").face(key).do("select blind")
     found = (table["required"], table["hands_left"], table["discards_left"], len(table.hand()))
     assert found == (required, 4, 4, 8)
     assert not (table["cards"]["flags"][:52] & (cards.DEBUFFED | cards.FACE_DOWN)).any()
 
 
-def test_every_boss_is_in_reach_of_chicot():
+def test_chicot_disables_every_boss():
     for key in blinds.KEYS[blinds.FIRST_BOSS :]:
         assert owning("chicot").face(key).do("select blind")["disabled"] == 1
 
@@ -144,7 +144,7 @@ def test_every_boss_is_in_reach_of_chicot():
     ("bl_water", "discards_left", "luchador", 4), ("bl_water", "discards_left", "luchador drunkard", 5),
     ("bl_needle", "hands_left", "luchador", 4), ("bl_needle", "hands_left", "luchador troubadour", 3),
 ])  # fmt: skip
-def test_a_disabled_boss_gives_back_what_it_took(key, field, text, given):
+def test_disabling_a_boss_undoes_its_effects(key, field, text, given):
     table = owning(text).face(key).do("select blind")
     assert table[field] == (0 if field == "discards_left" else 1)
     assert table.do("sell joker 1")[field] == given

@@ -49,7 +49,7 @@ def test_sixth_sense_turns_the_first_single_six_into_a_spectral_card():
 
 
 @pytest.mark.parametrize(("hand", "play"), [("6S 6H", "play 1,2"), ("7S 6H", "play 1")])
-def test_sixth_sense_wants_one_six_alone(hand, play):
+def test_sixth_sense_requires_a_single_six(hand, play):
     table = owning("sixth_sense").deal(hand).do(play)
     assert (table["card_count"], table.kept()) == (52, [])
 
@@ -98,7 +98,7 @@ def test_dna_copies_the_single_card_of_the_first_hand(text, count):
 
 
 @pytest.mark.parametrize("plays", [("play 1,2",), ("play 1,2", "play 1")])
-def test_dna_wants_one_card_first(plays):
+def test_dna_requires_a_single_card_in_the_first_hand(plays):
     assert owning("dna").deal("KS QH").do(*plays)["card_count"] == 52
 
 
@@ -124,7 +124,7 @@ def test_perkeo_leaves_the_shop_with_negative_copies(text, copies):
     assert [int(item["edition"]) for item in table["consumables"][2 : 2 + copies]] == [cards.NEGATIVE] * copies
 
 
-def test_perkeo_copies_nothing_of_nothing():
+def test_perkeo_copies_nothing_without_consumables():
     assert go_on(beat(owning("perkeo"))).kept() == []
 
 

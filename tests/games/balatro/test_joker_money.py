@@ -21,7 +21,7 @@ def test_jokers_pay_at_the_end_of_a_round_and_copies_of_them_do_not(text, pay):
     assert earned(table, "cash out") == SMALL_BLIND + HANDS_LEFT + pay
 
 
-def test_delayed_gratification_wants_no_discard_at_all():
+def test_delayed_gratification_pays_only_without_discards():
     table = owning("delayed_grat").deal("AS KH", required=1).do("discard 2", "play 1")
     assert table["pay"] == SMALL_BLIND + HANDS_LEFT
 

@@ -101,7 +101,7 @@ def test_space_joker_raises_the_hand_one_in_four():
         ("burglar drunkard", 8, 7, 0), ("juggler juggler stuntman", 8, 4, 4), ("troubadour troubadour", 12, 2, 4),
     ],
 )  # fmt: skip
-def test_jokers_change_what_a_round_begins_with(text, held, hands_left, discards_left):
+def test_jokers_change_the_start_of_a_round(text, held, hands_left, discards_left):
     table = owning(text).do("select blind")
     assert (len(table.hand()), table["hands_left"], table["discards_left"]) == (held, hands_left, discards_left)
 

@@ -65,7 +65,7 @@ def test_a_pack_is_opened_and_skipped(name, price, count, choose, dealt):
     ("Standard", PLAYING_CARD, 0, 1), ("Buffoon", JOKER, 1, 151),
     ("Spectral", CONSUMABLE, consumables.FIRST_SPECTRAL, len(consumables.ROWS)),
 ])  # fmt: skip
-def test_a_pack_holds_what_its_name_says_and_nothing_twice(kind, what, first, end):
+def test_a_pack_contains_different_cards_of_its_kind(kind, what, first, end):
     items = opened(f"{kind} mega")["pack"]
     items = items[: 4 if kind in ("Buffoon", "Spectral") else 5]
     assert set(items["kind"]) == {what}
@@ -177,7 +177,7 @@ def test_tarots_that_bring_consumables_need_room():
     assert picks(table.keep("c_pluto", "c_mars")) == set()
 
 
-def test_what_exists_does_not_come_again_but_with_showman():
+def test_existing_cards_appear_again_only_with_showman():
     others = [row[0] for row in consumables.PLANETS[:9] if row[0] != "c_mercury"]
     table = in_shop().keep(*others).set(packs=[3, 0]).do("open pack 1")
     assert shown(table) == ["c_mercury", "c_pluto", "c_pluto"]  # where nothing is left, it is Pluto
@@ -186,7 +186,7 @@ def test_what_exists_does_not_come_again_but_with_showman():
     assert set(shown(table)) <= {row[0] for row in consumables.PLANETS[:9]}
 
 
-def test_jokers_that_are_owned_do_not_come_again_but_with_showman():
+def test_owned_jokers_appear_again_only_with_showman():
     def found(*keys):
         table = in_shop(*keys)
         seen = []

@@ -46,7 +46,7 @@ def test_levels_add_up():
     assert play_all(table.deal("AS")) == (5 + 4 * 10 + 11) * (1 + 4)
 
 
-def test_a_planet_can_be_used_at_any_time_but_that_of_the_pay():
+def test_a_planet_can_be_used_at_any_time_except_during_cash_out():
     table = Table().keep("c_pluto").deal("AS AH", required=1)
     assert "use consumable 1" in table.legal
     assert table.do("play 1,2").legal == {"cash out"}

@@ -138,7 +138,7 @@ def test_the_fullest_table_stays_inside_the_frame(phase, status, mode):
 
 
 @pytest.mark.parametrize("mode", ["direct", "elementary"])
-def test_what_can_be_done_can_be_clicked_and_nothing_else(mode):
+def test_exactly_the_legal_actions_can_be_clicked(mode):
     """All actions except moving cards in hand and, in direct mode, those that name several cards at once."""
     games = Pool(f"balatro(actions={mode}, scale=0.01)", 8, 9, threads=1)
     named = (
@@ -162,14 +162,14 @@ def test_what_can_be_done_can_be_clicked_and_nothing_else(mode):
     assert clicked >= wanted | (mine if mode == "elementary" else set())
 
 
-def test_looking_changes_nothing():
+def test_drawing_does_not_change_the_state():
     states = full(PLAYING_HAND)
     before = states.copy()
     drawn(states)
     assert np.array_equal(states, before)
 
 
-def test_the_pile_and_what_lies_face_down_are_not_seen():
+def test_the_pile_and_face_down_cards_are_not_drawn():
     states = table()
     give(states, "jokers", 3, kind=JOKER, number=[1, 2, 3], face_down=[0, 1, 1])
     states[0]["cards"]["flags"][:3] = cards.FACE_DOWN
@@ -189,7 +189,7 @@ def test_the_pile_and_what_lies_face_down_are_not_seen():
     assert not looks_like(states, picture)
 
 
-def test_another_seed_and_other_dice_are_not_seen():
+def test_seed_and_random_numbers_are_not_drawn():
     states = table(SHOPPING)
     picture = drawn(states)
     states["seed_text"], states["seed_hash"], states["streams"], states["key"] = 65, 0.5, 0.25, 9
@@ -197,14 +197,14 @@ def test_another_seed_and_other_dice_are_not_seen():
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_what_a_phase_is_about_is_written_on_the_table(phase):
+def test_each_phase_draws_its_own_values(phase):
     states = table(phase)
     give(states, "shelf", 1, kind=JOKER, number=jokers.number_of("j_egg"))
     give(states, "pack", 1, kind=CONSUMABLE, number=9)
     states["pay"], states["offered_packs"], states["rerolls"], states["reroll_base"] = 11, 1, 2, 5
     if phase != PLAYING_HAND and phase != OPENING:
         states["hand_count"] = 0
-    told = words(drawn(states))
+    texts = words(drawn(states))
     about = {
         CHOOSING_BLIND: ("Small Blind", "Big Blind", "The Hook", "2 cards lost a hand", "NEXT", "800", "1200", "1600"),
         PLAYING_HAND: ("Small Blind", "900", "$7", "2", "3", "4"),
@@ -212,17 +212,17 @@ def test_what_a_phase_is_about_is_written_on_the_table(phase):
         SHOPPING: ("Egg", "$4", "$7", "Arcana", "normal", "Big Blind"),
         OPENING: ("Arcana normal", "Justice"),
     }[phase]
-    assert set(about) <= set(told)
+    assert set(about) <= set(texts)
 
 
-def test_a_joker_shows_what_it_gathered_and_what_it_looks_for():
+def test_a_joker_shows_its_value_and_its_target():
     states = table()
     keys = ("j_runner", "j_hologram", "j_rocket", "j_todo_list", "j_mail", "j_joker")
     give(states, "jokers", 6, kind=JOKER, number=[jokers.number_of(key) for key in keys],
          value=[45.0, 1.75, 3.0, 0.0, 0.0, 0.0], counter=10)  # fmt: skip
     states["mail_rank"] = cards.TEN
-    told = words(drawn(states))
-    assert {"+45", "x1.75", "$3", "Pair", "10"} <= set(told)
+    texts = words(drawn(states))
+    assert {"+45", "x1.75", "$3", "Pair", "10"} <= set(texts)
 
 
 def test_a_played_card_is_found_after_others_broke():
@@ -234,7 +234,7 @@ def test_a_played_card_is_found_after_others_broke():
     assert [place_now(states[0], place) for place in range(5)] == [20, -1, 39, 49, -1]
 
 
-def test_plasma_asks_for_twice_the_score():
+def test_plasma_shows_doubled_required_scores():
     states = table(CHOOSING_BLIND)
     once = [asked(states[0], blind) for blind in range(BOSS + 1)]
     states["deck"] = decks.PLASMA

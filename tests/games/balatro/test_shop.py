@@ -89,7 +89,7 @@ def test_a_rental_joker_costs_a_dollar():
     assert prices(offer(shop(), "j_blueprint", stickers=cards.RENTAL, edition=cards.POLYCHROME)) == [1]
 
 
-def test_what_is_free_costs_nothing():
+def test_free_items_cost_nothing():
     assert prices(offer(shop(), "j_blueprint", free=1)) == [0]
 
 
@@ -162,7 +162,7 @@ def test_interest(money, owned, vouchers, interest):
     assert table.do("cash out")["money"] == money + 6 + interest
 
 
-def test_rent_is_paid_before_interest_and_all_else_comes_after():
+def test_rent_is_paid_before_interest_and_everything_else_after():
     table = Table().own("j_golden", stickers=cards.RENTAL).deal("AS", required=1).set(money=27).do("play 1")
     assert table["money"] == 27 - 3
     assert table["pay"] == 3 + 3 + 4 + 24 // 5
@@ -206,13 +206,13 @@ def test_two_clowns_reroll_twice():
     assert shop(Table().own("j_chaos", "j_chaos")).set(money=0).do("reroll", "reroll")["money"] == 0
 
 
-def test_what_cannot_be_paid_cannot_be_bought():
+def test_items_that_cost_too_much_cannot_be_bought():
     table = offer(shop(), "j_walkie_talkie").set(money=3)
     assert not {"buy shop 1", "reroll", "buy voucher 1", "open pack 1"} & table.legal
     assert {"buy shop 1", "open pack 1"} <= table.set(money=4).legal
 
 
-def test_credit_card_lets_one_go_into_debt_of_twenty():
+def test_credit_card_allows_a_debt_of_twenty():
     table = offer(shop(Table().own("j_credit_card")), "j_walkie_talkie")
     assert "buy shop 1" not in table.set(money=-17).legal
     assert table.set(money=-16).do("buy shop 1")["money"] == -20
@@ -220,7 +220,7 @@ def test_credit_card_lets_one_go_into_debt_of_twenty():
     assert "reroll" in table.set(money=-15).legal
 
 
-def test_in_debt_what_is_free_can_be_had():
+def test_free_items_can_be_taken_in_debt():
     assert offer(shop(), "j_joker", free=1).set(money=-5).do("buy shop 1")["money"] == -5
 
 
@@ -246,14 +246,14 @@ def test_consumables_need_a_slot_unless_they_are_used_at_once():
     assert table.kept() == ["c_fool", "c_fool"]
 
 
-def test_buy_and_use_is_for_what_can_be_used_now():
+def test_buy_and_use_needs_a_consumable_that_can_be_used_now():
     table = offer(shop(), "c_hermit", "c_magician", "j_joker").set(money=13)
     assert "buy and use shop 2" not in table.legal  # there is no hand in a shop
     assert "buy and use shop 3" not in table.legal
     assert table.do("buy and use shop 1")["money"] == (13 - 3) * 2
 
 
-def test_what_is_bought_is_gone_from_the_shelf():
+def test_bought_items_leave_the_shelf():
     table = offer(shop(), "c_fool", "j_joker").set(money=50).do("buy shop 1")
     assert (table["shelf_count"], table.kept()) == (1, ["c_fool"])
     assert table.do("buy shop 1").owned() == ["j_joker"]
@@ -299,7 +299,7 @@ def test_a_joker_of_a_pack_needs_a_slot():
     assert table.do("pick 1")["joker_count"] == 5
 
 
-def test_every_shop_has_two_things_and_two_packs_and_leads_to_the_next_blind():
+def test_every_shop_has_two_items_and_two_packs_and_leads_to_the_next_blind():
     table = shop().set(money=50).do("buy shop 1", "open pack 1", "skip pack", "leave")
     assert (table.phase, table["blind"]) == ("blind", 1)
     shop(table)
@@ -308,7 +308,7 @@ def test_every_shop_has_two_things_and_two_packs_and_leads_to_the_next_blind():
     assert (table.do("leave")["blind"], table["ante"]) == (0, 2)
 
 
-def test_what_exists_is_not_offered_again_unless_showman_is_there():
+def test_existing_items_are_offered_again_only_with_showman():
     keys = [key for key in jokers.KEYS[1:] if jokers.RARITY[jokers.number_of(key)] < jokers.LEGENDARY]
     table = shop(Table().own(*keys[:20])).set(money=1000)
     for _ in range(30):

@@ -29,7 +29,7 @@ def test_four_lines_and_black_hole_are_all_spectral_cards():
     assert len(named) == 18
 
 
-def test_what_changes_cards_needs_a_hand_of_two():
+def test_spectrals_that_change_cards_need_a_hand_of_two():
     for table, wanted in ((Table(), set()), (Table().deal("AS"), set()), (Table().deal("AS KH"), {"use consumable 1"})):
         for key in OF_HAND.split():
             assert uses(table, key) == wanted, key
@@ -41,7 +41,7 @@ def test_six_are_used_on_one_card():
         assert uses(Table().deal(HAND), key) == {f"use consumable 1 on {place}" for place in range(1, 9)}
 
 
-def test_what_changes_jokers_needs_one():
+def test_spectrals_that_change_jokers_need_a_joker():
     for key in OF_JOKERS.split():
         assert uses(Table(), key) == set()
         assert uses(Table().own("j_joker"), key) == {"use consumable 1"}
@@ -52,7 +52,7 @@ def test_ectoplasm_and_hex_need_a_joker_without_edition_and_ankh_does_not():
     assert [bool(uses(table, key)) for key in OF_JOKERS.split()] == [False, True, False]
 
 
-def test_what_brings_a_joker_needs_room():
+def test_spectrals_that_create_a_joker_need_room():
     for key in OF_ROOM.split():
         assert uses(Table().own(*["j_joker"] * 4), key) == {"use consumable 1"}
         assert uses(Table().own(*["j_joker"] * 5), key) == set()

@@ -200,7 +200,7 @@ def test_the_voucher_of_a_tag_is_gone_in_the_next_shop():
     assert table.do("play 1", "cash out")["offered_vouchers"] == 0
 
 
-def test_coupon_tag_makes_what_is_there_at_first_free():
+def test_coupon_tag_makes_the_initial_items_free():
     table = shop("tag_coupon")
     assert prices(table) == ([0, 0], [0, 0], 5)
     assert table["money"] == 10

@@ -124,27 +124,27 @@ def test_a_boss_that_has_no_effect_any_more():
     assert "The Hook (no effect any more)" in text(states[0])
 
 
-def test_what_lies_face_down_and_the_pile_are_not_told():
+def test_face_down_cards_and_the_pile_are_not_in_the_text():
     states = table(PLAYING_HAND)
     state = states[0]
     state["hand_count"], state["pile_count"] = 2, 3
     state["hand"][:2], state["pile"][:3] = [0, 1], [2, 3, 4]
     state["cards"]["flags"][1] = cards.FACE_DOWN
     state["jokers"]["face_down"][1] = 1
-    told = text(state)
-    assert "2 ??\n" in told and told.endswith("2 ??")
+    shown = text(state)
+    assert "2 ??\n" in shown and shown.endswith("2 ??")
     state["cards"]["rank"][1], state["cards"]["seal"][1], state["cards"]["chips"][1] = 3, 2, 5
     state["cards"]["flags"][1] |= cards.DEBUFFED
     state["pile"][:3] = [4, 3, 2]
     state["jokers"]["number"][1], state["jokers"]["edition"][1], state["jokers"]["debuffed"][1] = 9, 2, 1
     state["seed_text"] = 65
-    assert text(state) == told
+    assert text(state) == shown
 
 
 @pytest.mark.parametrize(
     "value", [0.0, 7.0, 1.5, 0.25, 999.99, 1234.56, 999999999.0, 1e9, 9.999e12, 1.23e26, 1e300, np.inf]
 )
-def test_words_and_picture_write_numbers_alike(value):
+def test_text_and_picture_format_numbers_alike(value):
     for signed in (value, -value) if value else (value,):
         canvas = new_canvas()
         number(canvas[0], 0.0, 0.0, 99.0, 1.0, 0, 0, signed)

@@ -21,22 +21,22 @@ def load(name):
     return found["vectors"] if isinstance(found, dict) else found
 
 
-def test_seeds_are_told_in_words_and_as_vectors():
+def test_seeds_are_printed_as_text_and_as_vectors():
     wanted = load("balatro_seeds")[:2]
-    told = run("seed", *(vector["seed"] for vector in wanted), "--antes", "1")
-    assert told.returncode == 0, told.stderr
-    assert all(vector["seed"] in told.stdout for vector in wanted) and "ante 1:" in told.stdout
+    result = run("seed", *(vector["seed"] for vector in wanted), "--antes", "1")
+    assert result.returncode == 0, result.stderr
+    assert all(vector["seed"] in result.stdout for vector in wanted) and "ante 1:" in result.stdout
     vectors = json.loads(run("seed", wanted[0]["seed"], "--antes", "4", "--json").stdout)["vectors"]
     assert vectors == wanted[:1]
 
 
-def test_scores_are_told_step_by_step_and_as_results(tmp_path):
+def test_scores_are_printed_step_by_step_and_as_results(tmp_path):
     vectors = load("balatro_scores")[:3]
     file = tmp_path / "hands.json"
     file.write_text(json.dumps({"vectors": vectors}))
-    told = run("score", str(file))
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.count("score") >= 3
+    result = run("score", str(file))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("score") >= 3
     results = json.loads(run("score", str(file), "--json").stdout)["results"]
     assert [result["score"] for result in results] == [vector["expected"]["score"] for vector in vectors]
 
@@ -51,7 +51,7 @@ def test_scores_are_told_step_by_step_and_as_results(tmp_path):
         (("score", "/nowhere/hands.json"), "cannot be read"),
     ],
 )
-def test_bad_input_gets_a_sentence(words, sentence):
+def test_bad_input_raises_an_error(words, sentence):
     answer = run(*words)
     assert answer.returncode != 0 and sentence in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -16,7 +16,7 @@ def load(name: str):
 
 
 @pytest.mark.parametrize("vector", load("balatro_seeds"), ids=lambda vector: vector["seed"])
-def test_a_seed_holds_what_it_holds_in_the_real_game(vector):
+def test_a_seed_has_the_same_contents_as_in_the_original_game(vector):
     assert seeds.entry(vector["seed"], antes=4) == vector
 
 
@@ -54,7 +54,7 @@ def test_hands_score_as_independent_calculators_say():
     assert {name: fields for name, fields in wrong.items() if fields} == {}
 
 
-def test_a_score_builds_up_to_what_it_is():
+def test_the_steps_of_a_score_end_at_its_total():
     vector = next(vector for vector in load("balatro_scores") if vector["id"] == "S0494")
     steps, result = scores.steps(vector), scores.score([vector])[0]
     assert (steps[-1]["chips"], steps[-1]["mult"]) == (result["chips"], result["mult"])

@@ -1,4 +1,4 @@
-"""Cards and options as rows of bytes, column by column, in plain Python: what the compiled writers are held against.
+"""Cards and options as rows of bytes, column by column, in plain Python: the reference for the compiled writers.
 
 Numbers of 16 bits take two columns, the higher first.
 """
@@ -20,7 +20,7 @@ PHASE_IDS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 5, 64: 6, 128: 7, 256: 8, 512: 9
 TYPES = tuple(1 << bit for bit in range(27) if bit not in (3, 15))
 MOST_RACE, MOST_COUNTERS, MOST_LEVEL = 26, 15, 13
 IN_ORDER = (MZONE, SZONE, GRAVE)
-"""places where it matters which one a card lies in"""
+"""locations in which the index of a card matters"""
 HIDDEN = (DECK, HAND, EXTRA)
 
 MESSAGE_IDS = {
@@ -28,7 +28,7 @@ MESSAGE_IDS = {
     "unselect_card": 9, "option": 10, "place": 11, "sum": 12, "disfield": 13, "announce_attrib": 14,
     "announce_number": 15, "announce_card": 16, "announce_race": 17, "counter": 18, "hand_sign": 19,
 }  # fmt: skip
-"""the last three are ours: who trained elsewhere never met these questions"""
+"""the last three questions exist only here, not in the environment that these ids come from"""
 SET, REPOSITION, SPECIAL_SUMMON, SUMMON, SUMMON_DOWN, ATTACK, DIRECT_ATTACK, ACTIVATE, CANCEL = range(1, 10)
 ACTS = {
     "sset": SET,
@@ -44,7 +44,7 @@ PLAIN_TEXT, MOST_OWN_TEXTS, FIRST_SYSTEM_TEXT, OTHER_TEXT = 1, 14, 16, 255
 SYSTEM_TEXTS = (30, 31, 60, 61, 90, 96, 221, 1068, 1105, 1170, 1171)
 SYSTEM_IDS = {text: FIRST_SYSTEM_TEXT + place for place, text in enumerate(SYSTEM_TEXTS)}
 FIRST_RACE = FIRST_SYSTEM_TEXT + len(SYSTEM_TEXTS)
-"""a Type that is announced stands where texts stand: it has no column of its own"""
+"""announced types share the column of texts"""
 MOST_NUMBER = 12
 (SPEC, ID_HIGH, ID_LOW, MESSAGE, ACT, FINISH, EFFECT, PHASE, POSITION, NUMBER, PLACE, ATTRIBUTE) = range(12)
 
@@ -59,7 +59,7 @@ def two_bytes(value: int) -> tuple[int, int]:
 
 
 def effect_id(text: Sequence[int]) -> int:
-    """A text of a card by its number there, one of the system by its place in the list."""
+    """The id of a text: of a card by its line, of the system by its index in the list."""
     code, number = text
     if code:
         return 2 + min(number, MOST_OWN_TEXTS - 1)
@@ -67,18 +67,18 @@ def effect_id(text: Sequence[int]) -> int:
 
 
 def place_id(player: int, zone: Sequence[int]) -> int:
-    """1 to 7 one's own monster zones, 8 to 15 spell zones, then those of the other player."""
+    """1 to 7 for own monster zones, 8 to 15 for own spell zones, then the opponent's zones."""
     return 1 + zone[2] + 7 * (zone[1] == SZONE) + 15 * (zone[0] != player)
 
 
 def printed(card: CardData, position: int) -> Seen:
-    """A card with the values that stand on it."""
+    """A card with its printed values."""
     values = (card.types, card.level, card.attribute, card.race, card.attack, card.defense)
     return Seen(card.code, position, *values, False, None, (), (), 0, False)
 
 
 def card_row(card: Seen, number: int, location: int, sequence: int, mine: bool, overlay: bool = False) -> list[int]:
-    """All columns of a card that is seen."""
+    """All columns of a visible card."""
     defense = 0 if card.types & LINK else card.defense
     counters = sum(count for _, count in card.counters)
     return [
@@ -89,7 +89,7 @@ def card_row(card: Seen, number: int, location: int, sequence: int, mine: bool, 
 
 
 def place_columns(card: Seen, location: int, sequence: int, mine: bool, overlay: bool = False) -> list[int]:
-    """Location, sequence, controller, position and whether it lies below another: columns 2 to 6."""
+    """Columns 2 to 6: location, sequence, controller, position, and whether it is a material."""
     if overlay:
         position = IS_FACE_UP
     elif location in HIDDEN:
@@ -101,20 +101,20 @@ def place_columns(card: Seen, location: int, sequence: int, mine: bool, overlay:
 
 
 def hidden_row(card: Seen, location: int, sequence: int) -> list[int]:
-    """What is known of an opponent's card that is not seen."""
+    """The columns of a hidden card of the opponent."""
     if location in HIDDEN:
         return [0, 0, LOCATION_IDS[location], 0, 1, *[0] * (CARD_COLUMNS - 5)]
     return [0, 0, *place_columns(card, location, sequence, False), *[0] * (CARD_COLUMNS - 7)]
 
 
 def hidden_mask(location: int) -> list[int]:
-    """Which of the features of an unseen card are known: its place, and on the field how it lies there."""
+    """Which features of a hidden card are known: its location, and on the field its position."""
     known = (1, 3) if location in HIDDEN else (1, 2, 3, 4, 5)
     return [int(feature in known) for feature in range(MASK_COLUMNS)]
 
 
 def action_row(message: str) -> list[int]:
-    """An option of this question, of which nothing else is said yet; so it stays where it only turns the page."""
+    """An action row with only the question set; an action that turns the page has no other columns."""
     row = [0] * ACTION_COLUMNS
     row[MESSAGE] = MESSAGE_IDS[message]
     return row

@@ -1,4 +1,4 @@
-"""Duels that begin in a position of one's own: cards are laid out by code, options are chosen by what they say."""
+"""Duels that begin in a constructed position: cards are placed by code, options are chosen by their words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ludus.games.duel.tools import engine, recorded_duels
 
 PILES = {HAND: words.HAND_PILE, GRAVE: words.GRAVE_PILE}
 FILLER = 89631139
-"""Blue-Eyes White Dragon, which nobody can summon with an empty field: cards to draw"""
+"""Blue-Eyes White Dragon, which cannot be summoned with an empty field: cards to draw"""
 
 
 class Position:
-    """The cards of each player in the order of their numbers; what is not laid out is in the deck, above filler."""
+    """The cards of each player by number; cards that are not placed are in the deck, above filler."""
 
     def __init__(self, mine: list[int], others: list[int], life: tuple[int, int] = (8000, 8000)) -> None:
         decks = [([FILLER] * 5 + codes, []) for codes in (mine, others)]
@@ -26,7 +26,7 @@ class Position:
         self.cards = self.state["cards"]
 
     def lay(self, player: int, code: int, place: int, zone: int = 0, position: int = UP, number: int = 0) -> int:
-        """Take a copy of a card, by its number among them, from the deck to a zone or pile; the number of the card."""
+        """Move the n-th copy of a card from the deck to a zone or pile; returns its card number."""
         deck = self._pile(player, words.DECK_PILE)
         c = [c for c in deck if self.cards["code"][c] == ROW_OF[code]][number]
         self._set_pile(player, words.DECK_PILE, [other for other in deck if other != c])
@@ -63,7 +63,7 @@ class Position:
         return card
 
     def bind(self, trap: int, monster: int) -> None:
-        """The trap has called the monster back."""
+        """Bind a monster to the trap that revived it."""
         self.cards["bound_to"][trap], self.cards["bound_to"][monster] = monster, trap
 
     def begin(self, *random: int) -> Position:
@@ -72,10 +72,10 @@ class Position:
         return self
 
     def choose(self, *wanted: Any, random: tuple[int, ...] = ()) -> Position:
-        """Choose the first option that says all of this: `choose("act", 19613556)`; several cards by their codes."""
-        told = recorded_duels.options(self.duel)
-        found = [k for k, one in enumerate(told) if all(word in _flat(one) for word in wanted)]
-        assert found, f"nothing says {wanted}: {told}"
+        """Choose the first option with all of these words: `choose("act", 19613556)`; several cards by their codes."""
+        options = recorded_duels.options(self.duel)
+        found = [k for k, one in enumerate(options) if all(word in _flat(one) for word in wanted)]
+        assert found, f"no option has {wanted}: {options}"
         self.duel.feed(random)
         self.duel.answer(found[:1])
         return self
@@ -84,11 +84,11 @@ class Position:
         return words.MESSAGES[self.state["question"]] if self.state["status"] == PLAYING else "over"
 
     def grave(self, player: int) -> list[int]:
-        """The numbers of the cards of a graveyard, the first that came there first."""
+        """The card numbers of a graveyard, in order of arrival."""
         return self._pile(player, words.GRAVE_PILE)
 
     def measured(self, player: int, zone: int, place: int = MZONE) -> list[int]:
-        """Attack, defense and whether it is negated, of the card in a zone."""
+        """Attack, defense and negation of the card in a zone."""
         return self.duel.values()[7 * player + zone if place == MZONE else 14 + 8 * player + zone]
 
     def _pile(self, player: int, pile: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The rows of all cards against the facts of the real game: every column, every effect's kind and text."""
+"""The rows of all cards compared with the facts of the real game: columns, kinds of effects, and texts."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ def kind(effect):
 
 
 def number(text):
-    """A fact's text as rows write it."""
+    """A number in the facts as the rows store it."""
     if text is None:
         return words.NO_TEXT
     return words.SYSTEM + int(text.removeprefix("sys ")) if isinstance(text, str) else text
@@ -29,12 +29,12 @@ def attribute(name):
     return 1 << words.ATTRIBUTES.index(name) if name else 0
 
 
-def test_every_card_has_one_row_and_no_other_is_there():
+def test_every_card_has_exactly_one_row():
     assert sorted(row.code for row in ROWS) == sorted(fact["code"] for fact in FACTS)
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: f"{fact['name']} {fact['code']}")
-def test_a_row_says_what_the_card_is_and_does(fact):
+def test_a_row_matches_the_facts_of_the_card(fact):
     row = BY_CODE[fact["code"]]
     columns = ("name", "types", "race", "level", "attack", "defense", "markers")
     assert [getattr(row, column) for column in columns] == [fact[column] for column in columns]
@@ -53,7 +53,7 @@ def test_a_row_says_what_the_card_is_and_does(fact):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name} {row.code}")
-def test_a_row_has_lines_for_people(row):
+def test_a_row_has_texts_for_people(row):
     assert all(effect.says for effect in row.effects)
     silent = row.changes or row.traits or row.materials or row.procedure != (words.NO_PROCEDURE,)
     assert row.says or not silent
@@ -64,7 +64,7 @@ def test_ritual_spells_and_their_monsters_belong_together():
     assert {row.code for row in partners} == {row.code for row in monsters.ROWS if row.types & words.RITUAL}
 
 
-def test_equip_spells_stay_on_what_they_may_be_put_on():
+def test_equip_spells_stay_on_legal_monsters():
     for row in spells.ROWS:
         for effect in row.effects:
             if effect.do == (words.EQUIP_CARD,):

@@ -1,4 +1,4 @@
-"""A monster that lost a battle does nothing to others any more, though it leaves only when the battle was answered."""
+"""A monster that lost a battle no longer affects others, although it leaves the field only after the responses."""
 
 import pytest
 from positions import Position
@@ -11,7 +11,7 @@ ELF, LUSTER, HARPIST, RAIDER, OX, DARK_HOLE = 69140098, 11091375, 80770678, 1489
 
 
 def attacked(position, attacker, target):
-    """Player 1 attacks with a monster in monster zone 0, which wears an axe; what is asked then."""
+    """Player 1 attacks with a monster in monster zone 0, equipped with an axe; returns the next question."""
     position.equip(position.spell(1, AXE, 0), position.monster(1, attacker, 0))
     position.begin().choose("ep").choose("bp").choose("attack", attacker).choose(target)
     return position.question(), position.state["about"]
@@ -27,23 +27,23 @@ def attacked(position, attacker, target):
         (GANTETSU, OX, 1700),
     ],
 )
-def test_it_neither_strengthens_nor_weakens(giver, taker, attack):
+def test_a_lost_monster_no_longer_changes_attack_or_defense(giver, taker, attack):
     position = Position([giver, taker, BEAVER], [LADY, AXE])
     lost = position.monster(0, giver, 3)
     position.monster(0, taker, 1)
     if giver == GANTETSU:
         position.overlay(0, BEAVER, lost)
     assert position.measured(0, 1)[0] != attack
-    asked = attacked(position, LADY, giver)
+    question = attacked(position, LADY, giver)
     if giver == GANTETSU:
         position.choose("no")
-        asked = position.question(), position.state["about"]
-    assert asked == ("effectyn", position.state["monsters"][1, 0])
+        question = position.question(), position.state["about"]
+    assert question == ("effectyn", position.state["monsters"][1, 0])
     assert lost not in position.grave(0)
     assert position.measured(0, 1)[0] == attack
 
 
-def test_traps_work_again():
+def test_traps_work_again_once_jinzo_has_lost():
     position = Position([JINZO, GRAVITY_BIND], [LADY, AXE])
     position.monster(0, JINZO, 3)
     position.spell(0, GRAVITY_BIND, 2)
@@ -62,7 +62,7 @@ def test_its_trap_is_destroyed_with_it_though_it_had_negated_the_trap():
     assert position.grave(0) == [jinzo, trap]
 
 
-def test_graveyards_are_kept_no_longer():
+def test_a_lost_kycoo_no_longer_protects_graveyards():
     position = Position([KYCOO, OX], [KYCOO, AXE])
     position.monster(0, KYCOO, 3)
     position.lay(0, OX, GRAVE)

@@ -1,4 +1,4 @@
-"""Cards with code of their own: the engine reaches them through the hooks, and each has its code in one module."""
+"""Cards with their own code: the engine calls them only through the hooks, and each has one module."""
 
 import ast
 import pathlib
@@ -34,7 +34,7 @@ WITH_CODE = [*OPERATIONS[words.FIRST_WITH_CODE : words.FIRST_MOVING], *OPERATION
 IMPORTED = {path: imported(path) for path in ENGINE}
 
 
-def test_groups_of_operations_begin_where_they_say():
+def test_groups_of_operations_begin_at_their_constants():
     assert [getattr(words, name) for name in OPERATIONS] == list(range(len(OPERATIONS)))
     assert (WITH_CODE[0], WITH_CODE[-1]) == ("CHARITY", "FLUTE")
 

@@ -1,4 +1,4 @@
-"""Decks: what is legal, what is refused with which sentence, files that come back, and random decks."""
+"""Decks: legality, error messages, reading and writing files, and random decks."""
 
 import itertools
 import json
@@ -53,7 +53,7 @@ def refused(text, name="my.ydk"):
 
 
 @given(legal_decks())
-def test_a_deck_comes_back_from_its_file(deck):
+def test_a_deck_survives_writing_and_reading(deck):
     assert ydk.parse_ydk(ydk.ydk_text(deck)) == deck
 
 
@@ -67,13 +67,13 @@ def test_line_ends_marks_comments_and_spaces_do_not_matter(deck, end, marked, sh
 
 
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300), st.text("#!mainextrasid0123456789\n", max_size=300)))
-def test_any_text_is_a_deck_or_gets_a_sentence(text):
+def test_any_text_is_a_deck_or_raises_an_error(text):
     with pytest.raises(LudusError, match=r"my\.ydk"):
         ydk.parse_ydk(text, "my.ydk")
 
 
 @given(st.integers(0, 2**40), st.data())
-def test_damage_to_a_good_file_gets_a_sentence_or_leaves_a_legal_deck(seed, data):
+def test_a_damaged_file_raises_an_error_or_is_a_legal_deck(seed, data):
     good = bytearray(ydk.ydk_text(ydk.random_deck(seed)).encode())
     for place in data.draw(st.lists(st.integers(0, len(good) - 1), min_size=1, max_size=4)):
         good[place] = data.draw(st.integers(0, 255))
@@ -114,12 +114,12 @@ def test_damage_to_a_good_file_gets_a_sentence_or_leaves_a_legal_deck(seed, data
         (bytes(range(256)), "is not a .ydk file"),
     ],
 )
-def test_bad_decks_get_a_sentence(text, sentence):
-    told = refused(text)
-    assert sentence in told and told.startswith("my.ydk") and len(told) < 250
+def test_bad_decks_raise_an_error(text, sentence):
+    message = refused(text)
+    assert sentence in message and message.startswith("my.ydk") and len(message) < 250
 
 
-def test_tokens_are_in_no_deck():
+def test_decks_cannot_contain_tokens():
     for token in TOKENS:
         assert "is a token" in refused(text_of([token, *MAIN[:40]]))
 
@@ -138,7 +138,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
             ydk.write_ydk(ydk.named("yugi"), tmp_path / "none" / "of.ydk")
 
 
-def test_the_decks_of_the_game_are_legal_and_come_back(tmp_path):
+def test_bundled_decks_are_legal_and_survive_writing_and_reading(tmp_path):
     assert {"yugi", "kaiba", "joey", "pegasus", "goat_control"} <= set(ydk.names())
     for name in ydk.names():
         deck = ydk.named(name)
@@ -191,7 +191,7 @@ def test_stages_grow_to_the_whole_pool():
         ydk.random_deck(1, pool=[5])
 
 
-def test_every_card_is_told():
+def test_every_card_has_a_description():
     for card in CARDS.values():
         line = reports.card(card)
         assert line.startswith(f"{card.name}: ") and "  " not in line.partition("\n")[0]
@@ -200,7 +200,7 @@ def test_every_card_is_told():
 
 @pytest.fixture
 def run(capsys):
-    """`ludus duel …` as it is typed: what it prints."""
+    """Run `ludus duel …`; returns what it prints."""
 
     def carried_out(*words):
         cli.run(["duel", *words])
@@ -218,8 +218,8 @@ def test_the_commands(run, tmp_path):
     file = str(tmp_path / "my.ydk")
     assert file in run("random", "--seed", "7", "--out", file)
     assert ydk.read_ydk(file) == ydk.random_deck(7, name="my")
-    told = json.loads(run("deck", file, "--json"))
-    assert told["counts"]["main"] == sum(row["copies"] for row in told["main"]) == 40
+    printed = json.loads(run("deck", file, "--json"))
+    assert printed["counts"]["main"] == sum(row["copies"] for row in printed["main"]) == 40
 
 
 @pytest.mark.parametrize(
@@ -238,13 +238,13 @@ def test_the_commands(run, tmp_path):
         (("random", "--seed", "-1"), "0 or more"),
     ],
 )
-def test_bad_commands_get_a_sentence(run, words, sentence):
+def test_bad_commands_print_an_error(run, words, sentence):
     with pytest.raises(LudusError) as caught:
         run(*words)
     assert sentence in str(caught.value)
 
 
-def test_where_requests_name_games_no_file_is_read(monkeypatch, tmp_path):
+def test_names_from_requests_cannot_read_files(monkeypatch, tmp_path):
     monkeypatch.setenv("LUDUS_NO_FILES", "1")
     secret = tmp_path / "secret"
     secret.write_text("hunter2")

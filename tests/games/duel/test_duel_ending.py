@@ -1,4 +1,4 @@
-"""When a duel ends, who has won, and why."""
+"""The end of a duel: when it ends, the winner, and the reason."""
 
 import pytest
 from positions import Position
@@ -25,7 +25,7 @@ def ended(position):
     return state["status"] == OVER and (int(state["winner"]), int(state["win_reason"]))
 
 
-def test_an_effect_that_goes_on_after_a_lethal_part_ends_the_duel_there():
+def test_an_effect_with_further_parts_ends_the_duel_at_its_lethal_part():
     position = attacked_germ(400)
     assert (position.question(), position.state["life"][1]) == ("yesno", -100)
     position.choose("yes")
@@ -33,14 +33,14 @@ def test_an_effect_that_goes_on_after_a_lethal_part_ends_the_duel_there():
     assert position.state["links"] == 1, "the effect has not been resolved to its end"
 
 
-def test_an_effect_that_does_not_go_on_is_resolved_before_the_duel_ends():
+def test_an_effect_without_further_parts_resolves_before_the_duel_ends():
     position = attacked_germ(400)
     position.choose("no")
     assert ended(position) == (0, BY_LIFE)
     assert position.state["links"] == 0
 
 
-def test_an_effect_goes_on_where_nobody_has_lost():
+def test_an_effect_continues_if_nobody_has_lost():
     position = attacked_germ(1000)
     position.choose("yes")
     assert position.question() == "card"
@@ -74,7 +74,7 @@ def test_both_lose_at_once():
         ((0, 0), (1, 1), (DRAWN_DUEL, BY_DECK)),
     ],
 )
-def test_of_several_reasons_the_one_that_the_real_engine_looks_at_last_counts(life, overdrawn, result):
+def test_of_several_reasons_the_one_checked_last_counts(life, overdrawn, result):
     rows = new_rows(1, STATE)
     rows["life"][0], rows["overdrawn"][0] = life, overdrawn
     assert check_end(rows[0]) == (result is not None)

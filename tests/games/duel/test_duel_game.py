@@ -1,4 +1,4 @@
-"""The duel as a game: menus that lose nothing, random play that holds, parameters, and what is refused."""
+"""The duel as a game: complete menus, invariants of random play, parameters, and rejected input."""
 
 import itertools
 from collections import Counter
@@ -37,8 +37,8 @@ MAIN = [
 ]
 
 
-def asked(question, kinds, fewest=1, most=1, values=(), goal=0):
-    """A state in which a question with such options is asked."""
+def question_state(question, kinds, fewest=1, most=1, values=(), goal=0):
+    """A state with a question and these options."""
     rows = new_rows(1, duel.STATE)
     state = rows[0]
     state["question"], state["fewest"], state["most"], state["goal"] = question, fewest, most, goal
@@ -54,22 +54,22 @@ def menu(rows):
 
 
 def pick(rows, option):
-    """What `take` does before the question is answered."""
+    """Pick an option, as `take` does before the answer is complete."""
     rows["chosen"][0, rows["chosen_count"][0]] = option
     rows["chosen_count"] += 1
 
 
-def test_single_choices_are_numbered_as_they_are_asked():
-    assert menu(asked(IDLE, [0] * 5)) == [0, 1, 2, 3, 4]
-    assert menu(asked(CHAIN, [5, 5, PASSES])) == [0, 1, 2]
+def test_single_choices_keep_the_order_of_the_options():
+    assert menu(question_state(IDLE, [0] * 5)) == [0, 1, 2, 3, 4]
+    assert menu(question_state(CHAIN, [5, 5, PASSES])) == [0, 1, 2]
 
 
 def test_yes_comes_before_no():
-    assert menu(asked(YESNO, [17, 18])) == [1, 0]
+    assert menu(question_state(YESNO, [17, 18])) == [1, 0]
 
 
-def test_cards_are_picked_one_by_one_and_finish_comes_when_enough_are():
-    rows = asked(CARD, [PICKS] * 4, fewest=2, most=3)
+def test_cards_are_picked_one_by_one_and_finish_is_offered_when_enough_are_picked():
+    rows = question_state(CARD, [PICKS] * 4, fewest=2, most=3)
     assert menu(rows) == [0, 1, 2, 3]
     pick(rows, 2)
     assert menu(rows) == [0, 1, 3]
@@ -81,21 +81,21 @@ def test_cards_are_picked_one_by_one_and_finish_comes_when_enough_are():
 
 
 def test_tributes_end_with_the_last_one():
-    rows = asked(TRIBUTE, [PICKS] * 3, fewest=2, most=2)
+    rows = question_state(TRIBUTE, [PICKS] * 3, fewest=2, most=2)
     pick(rows, 1)
     assert menu(rows) == [0, 2]
     pick(rows, 2)
     assert actions.is_complete(rows[0])
 
 
-def test_what_leads_back_is_not_offered():
-    assert menu(asked(UNSELECT, [PICKS, PICKS, UNPICKS, CANCELS])) == [0, 1]
-    assert menu(asked(UNSELECT, [PICKS, UNPICKS, FINISHES])) == [0, 2]
-    assert menu(asked(UNSELECT, [UNPICKS, CANCELS])) == [0, 1], "but where nothing leads on, all is"
+def test_cancelling_and_deselecting_are_not_offered():
+    assert menu(question_state(UNSELECT, [PICKS, PICKS, UNPICKS, CANCELS])) == [0, 1]
+    assert menu(question_state(UNSELECT, [PICKS, UNPICKS, FINISHES])) == [0, 2]
+    assert menu(question_state(UNSELECT, [UNPICKS, CANCELS])) == [0, 1], "all are offered if no option can be completed"
 
 
 def legal_sets(levels, goal):
-    """Sets of cards of at least the goal together, none of which could be left out."""
+    """Minimal sets of cards whose levels sum to at least the goal."""
     indices = range(len(levels))
     sets = (set(some) for size in range(1, len(levels) + 1) for some in itertools.combinations(indices, size))
     return {
@@ -106,11 +106,11 @@ def legal_sets(levels, goal):
 @pytest.mark.parametrize(
     ("levels", "goal"), [((4, 4, 1, 3, 8), 8), ((2, 2, 2, 2), 7), ((7, 6, 1, 1), 8), ((12, 1), 6), ((0, 8), 8)]
 )
-def test_a_sum_reaches_every_legal_set_and_nothing_else(levels, goal):
+def test_sums_reach_exactly_the_legal_sets(levels, goal):
     reached = set()
 
     def go_on(picked):
-        rows = asked(SUM, [PICKS] * len(levels), 1, len(levels), levels, goal)
+        rows = question_state(SUM, [PICKS] * len(levels), 1, len(levels), levels, goal)
         for option in picked:
             pick(rows, option)
         if picked and actions.is_complete(rows[0]):
@@ -125,8 +125,8 @@ def test_a_sum_reaches_every_legal_set_and_nothing_else(levels, goal):
     assert reached == legal_sets(levels, goal)
 
 
-def test_a_long_menu_has_pages_that_lose_nothing():
-    rows = asked(CARD, [PICKS] * 60, fewest=1, most=3)
+def test_the_pages_of_a_long_menu_contain_all_options():
+    rows = question_state(CARD, [PICKS] * 60, fewest=1, most=3)
     pick(rows, 7)
     seen = []
     for _ in range(3):
@@ -135,14 +135,14 @@ def test_a_long_menu_has_pages_that_lose_nothing():
         seen += page[:-1]
         rows["page"] += 1
     assert sorted(seen) == sorted([*(k for k in range(60) if k != 7), actions.FINISH])
-    assert menu(rows)[0] == 0 and rows["page"][0] == 0, "after the last page comes the first"
-    assert menu(asked(IDLE, [0] * 24)) == list(range(24)), "24 options need no page"
-    assert menu(asked(IDLE, [0] * 25))[-1] == actions.MORE
+    assert menu(rows)[0] == 0 and rows["page"][0] == 0, "the first page follows the last"
+    assert menu(question_state(IDLE, [0] * 24)) == list(range(24)), "24 options need no page"
+    assert menu(question_state(IDLE, [0] * 25))[-1] == actions.MORE
 
 
 @pytest.fixture(scope="module")
 def played():
-    """Random duels of all kinds of decks: the states of some thousand decisions, as they were."""
+    """States of several thousand decisions in random duels with all kinds of decks."""
     states = []
     for name in DUELS:
         pool = Pool(name, 16, 3, threads=1)
@@ -153,7 +153,7 @@ def played():
     return np.concatenate(states)
 
 
-def test_somebody_can_always_do_something(played):
+def test_a_running_duel_always_offers_an_action(played):
     running = played[played["status"] == PLAYING]
     assert len(running) > 10_000
     assert (running["menu_count"] >= 1).all() and (running["menu_count"] <= MOST_ACTIONS).all()
@@ -239,7 +239,7 @@ def test_a_deck_is_shuffled_and_dealt(played):
         assert sorted(ROWS[code].code for code in mine["code"]) == sorted(deck.main + deck.extra)
         assert state["sizes"][:, 1].tolist() == [5, 5] and state["first_player"] == 0
         tops[int(state["piles"][0, 1, 0])] += 1
-    assert len(tops) > 30, "every card comes up"
+    assert len(tops) > 30, "every card can be on top"
 
 
 def test_either_player_starts():
@@ -290,7 +290,7 @@ def test_a_deck_of_a_file(tmp_path):
         ("seed=3", 'duel has no parameter "seed"; it has: deck1'),
     ],
 )
-def test_a_setting_that_will_not_do_is_a_sentence(setting, sentence):
+def test_invalid_settings_raise_an_error(setting, sentence):
     with pytest.raises(LudusError) as caught:
         games.load(f"duel({setting})")
     assert sentence in str(caught.value)
@@ -304,7 +304,7 @@ def test_a_setting_that_will_not_do_is_a_sentence(setting, sentence):
         (lambda main: [*main[:39], 123], "card 123 is unknown"),
     ],
 )
-def test_a_deck_that_may_not_be_played_is_a_sentence(tmp_path, cards, sentence):
+def test_illegal_decks_raise_an_error(tmp_path, cards, sentence):
     path = tmp_path / "bad.ydk"
     codes = cards([ROWS[row].code for row in MAIN[:40]])
     path.write_text("#main\n" + "\n".join(map(str, codes)))
@@ -313,7 +313,7 @@ def test_a_deck_that_may_not_be_played_is_a_sentence(tmp_path, cards, sentence):
     assert sentence in str(caught.value)
 
 
-def test_an_action_that_was_not_offered_is_a_sentence_and_the_duel_goes_on():
+def test_an_illegal_action_raises_an_error_and_the_duel_continues():
     pool = Pool("duel", 2, 1, threads=1)
     before = pool.states.tobytes()
     with pytest.raises(LudusError, match="action 23 of row 1 is not legal for seat"):

@@ -1,4 +1,4 @@
-"""Cards that leave the field together: by which values they count, who acts on it first, and who is asked first."""
+"""Cards that leave the field together: which values count, and in which order effects and questions come."""
 
 import pytest
 from positions import Position
@@ -12,11 +12,11 @@ MERMAID, TOON_SKULL = 65458948, 91842653
 TIME_WIZARD, RADIANT = 71625222, 3987233
 GANTETSU, RELINQUISHED = 10002346, 64631466
 TAILS = (2, 0, 1, 0)
-"""what chance decides: a coin, of player 0, one number, tails"""
+"""the fed random result: a coin of player 0, one number, tails"""
 
 
 def play(position, code):
-    """Player 0 activates a card of the hand, in spell zone 4."""
+    """Player 0 activates a card of the hand in spell zone 4."""
     position.lay(0, code, HAND)
     return position.begin().choose("act", code).choose(8, 4)
 
@@ -53,7 +53,7 @@ def test_toons_fall_one_by_one_in_the_order_in_which_they_came():
     assert [c for c in position.grave(0) if c in (early, late)] == [early, late]
 
 
-def test_cards_that_have_left_act_before_cards_that_saw_it():
+def test_cards_that_have_left_act_before_cards_that_watch():
     position = Position([TOON_WORLD, CALL, MERMAID, OX, STORM], [])
     position.spell(0, TOON_WORLD, 0)
     toon, ox = position.monster(0, MERMAID, 0), position.monster(0, OX, 1)
@@ -85,7 +85,7 @@ def test_a_trap_that_leaves_with_what_negated_it_stays_negated():
     assert ox not in position.grave(0)
 
 
-def test_monsters_that_leave_together_count_with_what_they_gave_each_other():
+def test_monsters_that_leave_together_keep_their_mutual_bonuses():
     position = Position([TIME_WIZARD, RADIANT, ELF], [])
     position.monster(0, RADIANT, 0)
     position.monster(0, TIME_WIZARD, 1)
@@ -95,14 +95,14 @@ def test_monsters_that_leave_together_count_with_what_they_gave_each_other():
 
 
 def gantetsus(position):
-    """A Gantetsu with a material on each side: of the other player, then of player 0."""
+    """A Gantetsu with a material on each side: first the opponent's, then that of player 0."""
     others, mine = position.monster(1, GANTETSU, 1), position.monster(0, GANTETSU, 3)
     position.overlay(1, BEAVER, others)
     position.overlay(0, BEAVER, mine)
     return mine, others
 
 
-def test_monsters_are_asked_what_is_given_up_for_them_in_the_order_of_their_numbers():
+def test_replacements_are_offered_in_the_order_of_card_numbers():
     position = Position([DARK_HOLE, GANTETSU, GANTETSU, BEAVER, BEAVER], [])
     first, second = position.monster(0, GANTETSU, 4), position.monster(0, GANTETSU, 0)
     position.overlay(0, BEAVER, first)
@@ -113,7 +113,7 @@ def test_monsters_are_asked_what_is_given_up_for_them_in_the_order_of_their_numb
     assert (position.question(), position.state["about"]) == ("effectyn", second)
 
 
-def test_in_a_battle_all_are_asked_before_one_gives_something_up():
+def test_in_a_battle_all_replacements_are_offered_before_one_is_paid():
     position = Position([GANTETSU, BEAVER], [GANTETSU, BEAVER])
     mine, others = gantetsus(position)
     position.begin().choose("ep").choose("bp").choose("attack", GANTETSU).choose(GANTETSU)
@@ -129,7 +129,7 @@ def test_in_a_battle_all_are_asked_before_one_gives_something_up():
     assert position.cards["overlays"][[mine, others]].tolist() == [0, 0]
 
 
-def test_one_is_lost_where_only_the_other_gives_something_up():
+def test_a_monster_without_a_chosen_replacement_is_lost():
     position = Position([GANTETSU, BEAVER], [GANTETSU, BEAVER])
     mine, others = gantetsus(position)
     position.begin().choose("ep").choose("bp").choose("attack", GANTETSU).choose(GANTETSU)
@@ -138,7 +138,7 @@ def test_one_is_lost_where_only_the_other_gives_something_up():
     assert others not in position.grave(1)
 
 
-def test_an_equip_card_shields_its_monster_once_all_have_been_asked():
+def test_an_equip_card_shields_its_monster_after_all_questions():
     position = Position([RELINQUISHED, JAR], [GANTETSU, BEAVER])
     gantetsu, eater = position.monster(1, GANTETSU, 1), position.monster(0, RELINQUISHED, 2)
     position.overlay(1, BEAVER, gantetsu)

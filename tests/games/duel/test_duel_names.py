@@ -1,4 +1,4 @@
-"""The duel's state machine names its steps and argument slots: no bare number stands for one."""
+"""The duel's state machine names its steps and argument slots; none of them is a literal number."""
 
 import ast
 import pathlib
@@ -11,7 +11,7 @@ SOURCES = sorted(pathlib.Path(duel.__file__).parent.rglob("*.py"))
 
 
 def has_number(node):
-    """Whether an expression contains an integer literal; True and False are none."""
+    """Whether an expression contains an integer literal; True and False do not count."""
     return any(isinstance(part, ast.Constant) and type(part.value) is int for part in ast.walk(node))
 
 
@@ -21,7 +21,7 @@ def is_called(node, name):
 
 
 def is_next(value):
-    """Whether a value is a step plus one: the step that follows."""
+    """Whether a value is a step plus one, the next step."""
     return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and is_called(value.left, "step")
 
 

@@ -1,4 +1,4 @@
-"""What a duelist sees: column by column what the state holds, and nothing of what is hidden."""
+"""The observation of a duel: every column matches the state, and hidden information is not shown."""
 
 import numpy as np
 import plain_rows
@@ -33,7 +33,7 @@ PILES = {DECK_PILE: w.DECK, HAND_PILE: w.HAND, GRAVE_PILE: w.GRAVE, BANISHED_PIL
 
 @pytest.fixture(scope="module")
 def seen():
-    """Running states of random duels, and what both seats see of them."""
+    """States of running random duels, and the observations of both seats."""
     found = []
     for name in DECKS:
         pool = Pool(name, ROWS_EACH, 11, threads=1)
@@ -55,7 +55,7 @@ def printed(row, position=0):
 
 
 def on_field(state, c):
-    """A card on the field as it is now."""
+    """The columns of a card on the field with its current values."""
     card = state["cards"][c]
     shown = printed(int(card["code"]), int(card["position"]))
     if card["place"] == w.MZONE:
@@ -74,7 +74,7 @@ def knows(state, seat, c):
 
 
 def lying(state, player):
-    """Card, location, sequence and whether it lies below another, in the order of the observation."""
+    """Card, location, sequence and whether it is a material, in the order of the observation."""
     sizes, cards = state["sizes"][player], state["cards"]
 
     def pile(number):
@@ -117,13 +117,13 @@ def expected_cards(state, seat, all_seeing=False):
     lines = [line for player in (seat, 1 - seat) for line in lying(state, player)]
     rows = []
     for c, *where in lines:
-        if where[2]:  # a material has whoever controls its monster
+        if where[2]:  # a material has the controller of its monster
             state["cards"]["controller"][c] = state["cards"]["controller"][state["cards"]["overlaid_on"][c]]
         rows.append(expected_row(state, seat, c, *where, all_seeing))
     return rows, [line[0] for line in lines]
 
 
-def test_cards_are_those_that_lie_there(seen):
+def test_observed_cards_match_the_state(seen):
     for states, views in seen:
         for seat, view in enumerate(views):
             rows, _ = expected_cards(states[0].copy(), seat)
@@ -132,7 +132,7 @@ def test_cards_are_those_that_lie_there(seen):
             assert not view["mask_"].any()
 
 
-def test_numbers_are_those_of_the_duel(seen):
+def test_observed_numbers_match_the_state(seen):
     for states, views in seen:
         state = states[0]
         for seat, view in enumerate(views):
@@ -144,12 +144,20 @@ def test_numbers_are_those_of_the_duel(seen):
             ]
             phase = 5 if state["in_damage_step"] else plain_rows.PHASE_IDS[int(state["told_phase"])]
             whose = [seat == state["first_player"], seat == state["turn_player"]]
-            told = [life[0] // 256, life[0] % 256, life[1] // 256, life[1] % 256, min(state["turn"], 16), phase, *whose]
-            assert view["global_"].tolist() == [*told, *counts[0], *counts[1], 0]
+            expected = [
+                life[0] // 256,
+                life[0] % 256,
+                life[1] // 256,
+                life[1] % 256,
+                min(state["turn"], 16),
+                phase,
+                *whose,
+            ]
+            assert view["global_"].tolist() == [*expected, *counts[0], *counts[1], 0]
 
 
 def expected_action(state, seat, entry, numbers):
-    """The columns of an option, by the words that other engines' options are described with."""
+    """The columns of an option, from its description in the format of recorded duels."""
     row = plain_rows.action_row(MESSAGES[state["question"]])
     if entry < 0:
         row[plain_rows.FINISH] = int(entry == -1)
@@ -201,7 +209,7 @@ def expected_action(state, seat, entry, numbers):
     return row
 
 
-def test_actions_are_described_as_elsewhere(seen):
+def test_action_features_match_the_reference(seen):
     questions = set()
     for states, views in seen:
         state = states[0].copy()
@@ -210,12 +218,12 @@ def test_actions_are_described_as_elsewhere(seen):
         wanted = [expected_action(state, seat, int(entry), numbers) for entry in state["menu"][: state["menu_count"]]]
         assert views[seat]["actions_"][: len(wanted)].tolist() == wanted
         assert not views[seat]["actions_"][len(wanted) :].any()
-        assert not views[1 - seat]["actions_"].any(), "who is not asked has nothing to choose"
+        assert not views[1 - seat]["actions_"].any(), "the seat that does not decide has actions"
         questions.add(MESSAGES[state["question"]])
     assert len(questions) >= 8
 
 
-def test_what_was_done_is_remembered_newest_first():
+def test_the_history_lists_actions_newest_first():
     pool = Pool(DECKS[1], 4, 3, threads=1)
     kept = [[[], []] for _ in range(4)]
     for step in range(150):
@@ -241,7 +249,7 @@ def test_what_was_done_is_remembered_newest_first():
 
 
 def perturbed(state, seat, dice):
-    """Another state that differs in nothing that the seat may know."""
+    """A state that differs only in what the seat may not know."""
     cards, codes = state["cards"], state["codes"]
     main = [row for row, card in enumerate(ROWS) if row and not card.types & (w.EXTRA_DECK | w.TOKEN)]
     for c in range(1, len(cards)):
@@ -254,7 +262,7 @@ def perturbed(state, seat, dice):
         cards["sequence"][order] = np.arange(size)
 
 
-def test_nothing_hidden_is_seen(seen):
+def test_hidden_information_is_not_observed(seen):
     dice = np.random.default_rng(1)
     pool = Pool("duel", 1, 1, threads=1)
     for states, views in seen:
@@ -267,7 +275,7 @@ def test_nothing_hidden_is_seen(seen):
                 assert np.array_equal(view[name], views[seat][name]), f"{name} shows what is hidden"
 
 
-def test_oppo_info_opens_hidden_cards_and_the_mask_tells_which():
+def test_oppo_info_shows_hidden_cards_and_the_mask_marks_them():
     pool = Pool("duel(deck1=goat_chaos, deck2=extra, oppo_info=yes)", 6, 2, threads=1)
     for step in range(120):
         pool.advance(pool.random_actions(step))
@@ -283,7 +291,7 @@ def test_oppo_info_opens_hidden_cards_and_the_mask_tells_which():
             assert not view["mask_"][len(rows) :].any()
 
 
-def test_a_finished_duel_says_so():
+def test_a_finished_duel_is_observed_as_finished():
     pool = Pool("duel", 4, 2, threads=1)
     for step in range(600):
         pool.advance(pool.random_actions(step))

@@ -1,4 +1,4 @@
-"""Redealing a duel: what a seat sees stays, what it does not see changes kind by kind, and the duel goes on."""
+"""Redealing a duel: visible cards stay, hidden cards change within their kind, and the duel continues."""
 
 from collections import Counter
 
@@ -32,7 +32,7 @@ def hidden_cards(state, seat):
             yield c
 
 
-def test_a_redealt_duel_holds_the_same_cards_in_other_places(pool):
+def test_a_redealt_duel_has_the_same_cards_in_other_locations(pool):
     changed = 0
     for step in range(60):
         pool.advance(pool.random_actions(step))
@@ -67,7 +67,7 @@ def check_piles(state):
             assert state["cards"]["sequence"][numbers].tolist() == list(range(len(numbers)))
 
 
-def test_a_redealt_duel_goes_on(pool):
+def test_a_redealt_duel_continues(pool):
     for step in range(40):
         pool.advance(pool.random_actions(step))
         running = np.flatnonzero(pool.status == PLAYING)

@@ -1,4 +1,4 @@
-"""The duel as a picture and in words: all can be clicked, all has a name, and what is hidden stays hidden."""
+"""The duel as a picture and as text: every move has a click area and a name, and hidden cards stay hidden."""
 
 import numpy as np
 import pytest
@@ -51,11 +51,11 @@ def test_every_move_has_an_area_of_its_own_inside_the_frame(name):
         assert set(places) == set(np.flatnonzero(pool.step.mask[0]).tolist())
         boxes = list(places.values())
         assert all(apart(a, b) for k, a in enumerate(boxes) for b in boxes[:k])
-        assert not areas(pool.scene(seat=1 - asked)), "who is not asked has nothing to click"
+        assert not areas(pool.scene(seat=1 - asked)), "the seat that does not decide has click areas"
 
 
 @pytest.mark.parametrize("name", DECKS)
-def test_no_two_moves_are_called_the_same(name):
+def test_all_moves_have_different_names(name):
     for pool in positions(name):
         if pool.status[0] == PLAYING:
             names = [pool.action_name(int(action)) for action in np.flatnonzero(pool.step.mask[0])]
@@ -64,7 +64,7 @@ def test_no_two_moves_are_called_the_same(name):
 
 
 def exchange_hidden(state, seat):
-    """Other cards of the same kind wherever a seat does not know which they are; how many were exchanged."""
+    """Exchange cards that a seat does not know for others of the same kind; returns how many were exchanged."""
     changed = 0
     for c in range(1, MOST_CARDS):
         card = state["cards"][c]
@@ -79,7 +79,7 @@ def exchange_hidden(state, seat):
 
 
 @pytest.mark.parametrize("name", DECKS)
-def test_what_a_seat_does_not_know_is_neither_drawn_nor_told(name):
+def test_hidden_cards_are_in_neither_picture_nor_text(name):
     changed = 0
     for pool in positions(name, seed=11):
         for seat in range(2):
@@ -91,8 +91,8 @@ def test_what_a_seat_does_not_know_is_neither_drawn_nor_told(name):
     assert changed > 100
 
 
-def test_what_the_other_sets_is_heard_without_its_name():
-    heard = set()
+def test_set_cards_of_the_opponent_have_no_name():
+    shown = set()
     for pool in positions("duel"):
         if pool.status[0] != PLAYING:
             continue
@@ -100,11 +100,11 @@ def test_what_the_other_sets_is_heard_without_its_name():
             own, other = (pool.action_name(int(action), seat=int(pool.states["asked"][0]) ^ side) for side in (0, 1))
             if own.startswith("set "):
                 assert own.removeprefix("set ").partition(" (")[0] in {card.name for card in ROWS}
-                heard.add(other.partition(" (")[0])
-    assert heard == {"set a monster", "set a card"}
+                shown.add(other.partition(" (")[0])
+    assert shown == {"set a monster", "set a card"}
 
 
-def test_the_opening_in_words():
+def test_the_opening_as_text():
     pool = Pool("duel(starts=0)", 1, [3], threads=1)
     lines = pool.describe().splitlines()
     assert lines[0] == "turn 1, your main phase 1"

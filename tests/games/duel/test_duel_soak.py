@@ -1,4 +1,4 @@
-"""Random duels with all decks, with bounds checks; `benchmarks/soak_duel.py` does it at length."""
+"""Random duels with all decks, with bounds checks; `benchmarks/soak_duel.py` runs longer."""
 
 import json
 import pathlib
@@ -8,7 +8,7 @@ import sys
 SOAK = pathlib.Path(__file__).parents[3] / "benchmarks" / "soak_duel.py"
 
 
-def test_every_deck_plays_without_a_fault_and_shows_nothing_hidden():
+def test_every_deck_plays_without_errors_and_shows_nothing_hidden():
     done = subprocess.run(
         [sys.executable, str(SOAK), "--decisions", "40000", "--json"], capture_output=True, text=True, check=False
     )

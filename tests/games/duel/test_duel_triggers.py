@@ -1,4 +1,4 @@
-"""Rules found by comparing with the real core: tributes in the damage step, and where the card of a trigger lies."""
+"""Rules found by comparing with the real core: tributes in the damage step, and the location of a triggering card."""
 
 from ludus.games.duel.state import MESSAGES
 from ludus.games.duel.tools import engine, recorded_duels
@@ -6,11 +6,11 @@ from ludus.games.duel.tools import engine, recorded_duels
 AXE, BUG, CHASER, WITCH, TYPHOON, GUARDIAN = 40619825, 54652250, 7359741, 78010363, 5318639, 91152256
 PENGUIN, KNIGHT, SNATCH, TORNADO, JAR = 93920745, 39507162, 45986603, 60082869, 83968380
 FILLER = 89631139
-"""Blue-Eyes White Dragon, which nobody can summon here"""
+"""Blue-Eyes White Dragon, which cannot be summoned here"""
 
 
 class Table:
-    """A duel with stacked decks; options are chosen by what they say."""
+    """A duel with stacked decks; options are chosen by their words."""
 
     def __init__(self, mine, others):
         decks = [([FILLER] * 4 + [GUARDIAN] + [FILLER] * 4 + cards, []) for cards in (mine, others)]
@@ -18,10 +18,10 @@ class Table:
         self.duel.begin()
 
     def choose(self, *words):
-        told = recorded_duels.options(self.duel)
-        parts = [option if isinstance(option, list) else [option] for option in told]
+        options = recorded_duels.options(self.duel)
+        parts = [option if isinstance(option, list) else [option] for option in options]
         found = [number for number, option in enumerate(parts) if all(word in option for word in words)]
-        assert found, f"nothing says {words}: {told}"
+        assert found, f"no option has {words}: {options}"
         self.duel.answer(found[:1])
         return self
 
@@ -47,7 +47,7 @@ def test_a_monster_that_lost_a_battle_can_be_tributed_while_it_lies_on_the_field
     assert state["g"] == [[BUG], [CHASER]] and state["d"][0] == 9
 
 
-def test_a_link_tells_where_its_card_lies_when_it_is_activated():
+def test_a_link_records_the_location_of_its_card_at_activation():
     table = Table([AXE, WITCH], [FILLER, TYPHOON])
     table.choose("summon", WITCH).choose(4)
     table.choose("act", AXE).choose(8).choose(WITCH).choose("ep")
@@ -58,7 +58,7 @@ def test_a_link_tells_where_its_card_lies_when_it_is_activated():
     assert state["g"][0] == [WITCH] and state["ch"] == [[0, 16, 0, WITCH, [WITCH, 0]]]
 
 
-def test_what_a_battle_negates_is_negated_once_the_next_link_is_complete():
+def test_negation_by_battle_applies_once_the_next_link_is_complete():
     table = Table([FILLER, PENGUIN], [FILLER, KNIGHT])
     table.choose("mset", PENGUIN).choose(4).choose("ep")
     table.choose("summon", KNIGHT).choose(4).choose("bp").choose("attack", KNIGHT).choose(PENGUIN)
@@ -74,7 +74,7 @@ def negated(table):
     return next(monster[8] for monster in recorded_duels.digest(table.duel)["m"][0] if monster)
 
 
-def test_a_set_by_an_effect_leaves_what_follows_from_it_to_the_end_of_the_link():
+def test_consequences_of_a_set_by_an_effect_wait_for_the_end_of_the_link():
     table = Table([JAR, TORNADO, CHASER], [FILLER, SNATCH])
     table.choose("summon", CHASER).choose(4).choose("ep")
     table.choose("act", SNATCH).choose(8).choose(CHASER).choose(4).choose("ep")

@@ -1,4 +1,4 @@
-"""Duels that the real engine played, replayed by ours: every question, every option, every state."""
+"""Recorded duels of the real engine, replayed by our rules: every question, option and state must match."""
 
 import collections
 import copy
@@ -12,7 +12,7 @@ from ludus.types import LudusError
 
 DATA = pathlib.Path(__file__).parents[2] / "data"
 RECORDED = DATA / "duels_recorded.jsonl.xz", DATA / "duels_differed.jsonl.xz"
-"""a sample of recorded duels, and those in which our rules once went another way"""
+"""a sample of recorded duels, and those in which our rules once differed"""
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +26,18 @@ def found(duels):
 
 
 @pytest.mark.parametrize("stage", [1, 2, 3, 4, 5])
-def test_every_decision_of_a_stage_is_right(found, stage):
+def test_every_decision_of_a_stage_matches(found, stage):
     first = next((one for one in found.differences if one.stage == stage), None)
     assert first is None, check.table(found)
     assert found.stages[stage].decisions_right == found.stages[stage].decisions > 500
 
 
-def test_counts_by_stage_are_told(found, duels):
-    told = check.as_json(found)
-    assert told["differences"] == []
+def test_counts_are_reported_by_stage(found, duels):
+    report = check.as_json(found)
+    assert report["differences"] == []
     counted = collections.Counter(str(duel["stage"]) for duel in duels)
-    assert {stage: tally["duels"] for stage, tally in told["stages"].items()} == counted
-    assert all(tally["duels_right"] == tally["duels"] for tally in told["stages"].values())
+    assert {stage: tally["duels"] for stage, tally in report["stages"].items()} == counted
+    assert all(tally["duels_right"] == tally["duels"] for tally in report["stages"].values())
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_counts_by_stage_are_told(found, duels):
         (lambda decision: decision["s"].update(lp=[1, 2]), "state lp"),
     ],
 )
-def test_a_difference_is_found_where_it_is(duels, change, what):
+def test_a_difference_is_reported_at_its_decision(duels, change, what):
     duel = copy.deepcopy(duels[0])
     change(duel["dec"][5])
     right, difference = recorded_duels.replay(duel)
@@ -72,13 +72,13 @@ def test_another_state_at_the_end_is_a_difference(duels):
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01 nothing", b'{"id": ', lzma.compress(b"[1, 2")])
-def test_files_that_hold_no_duels_give_a_sentence(tmp_path, content):
+def test_files_without_duels_raise_an_error(tmp_path, content):
     path = tmp_path / "duels.xz"
     path.write_bytes(content)
     with pytest.raises(LudusError, match=r"duels\.xz"):
         list(recorded_duels.read(path))
 
 
-def test_nothing_to_check_is_said():
+def test_an_empty_list_of_duels_raises_an_error():
     with pytest.raises(LudusError, match="no recorded duel"):
         check.check([], lambda *_: None)

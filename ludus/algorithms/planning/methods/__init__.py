@@ -1,1 +1,1 @@
-"""Ways to plan: each module offers `plans(dynamics, gamma, tolerance)`, an iterator of `Stage`s."""
+"""Planning methods: each module defines `plans(dynamics, gamma, tolerance)`, an iterator of `Stage`s."""

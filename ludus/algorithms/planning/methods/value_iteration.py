@@ -1,7 +1,7 @@
-"""Value iteration (Bellman 1957), swept in place from the last state to the first.
+"""Value iteration (Bellman, 1957), in place from the last state to the first.
 
-V(s) <- max_a sum_k p(k | s, a) [r + gamma * sign * V(s')], where nothing follows an end. States found by visiting
-come after those that lead to them, so going backwards solves a game without cycles in one sweep.
+V(s) <- max_a sum_k p(k | s, a) [r + gamma * sign * V(s')], with V(s') = 0 after the end of a game. States found by
+breadth-first search come after those that lead to them, so one backward sweep solves a game without cycles.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from ludus.dsl import kernel
 from ludus.types import Array, LudusError
 
 MARGIN = 1e-8
-"""values closer than this are equal: the difference may be what iteration left over"""
+"""values that differ by less count as equal, because iteration leaves small errors"""
 
 
 class Sweep(NamedTuple):
-    """How far an iteration has come."""
+    """The state of value iteration after a sweep."""
 
     number: int
     change: float
     """the largest change of a value in this sweep"""
     values: Array
-    """[S] the values themselves, which the next sweep goes on to improve: copy what you keep"""
+    """[S] the array that the next sweep overwrites; copy it to keep it"""
 
 
 class Plan(NamedTuple):
-    """What planning found."""
+    """The result of planning."""
 
     values: Array
-    """[S] to the seat that moves"""
+    """[S] for the seat that moves"""
     action_values: Array
-    """[S, A], minus infinity where an action is not legal"""
+    """[S, A], minus infinity for illegal actions"""
     policy: Array
-    """[S] a best action; of equal ones one that brings the game nearer to its end, and 0 where it has ended"""
+    """[S] a best action; among equal ones, one that leads towards the end of the game; 0 in terminal states"""
     sweeps: int
 
 
 class Stage(NamedTuple):
-    """How far planning has come."""
+    """The progress of planning."""
 
     sweeps: int
     """over all states, so far"""
@@ -54,33 +54,33 @@ class Stage(NamedTuple):
     """computes the plan of this stage"""
 
 
-LONGEST = 100_000
-"""sweeps after which values that still change are an error"""
+MAX_SWEEPS = 100_000
+"""maximum number of sweeps; if values still change then, it is an error"""
 
 
 def plans(dynamics: Dynamics, gamma: float, tolerance: float) -> Iterator[Stage]:
-    """A stage after every sweep, until no value changes by more than `tolerance`."""
+    """One stage per sweep, until no value changes by more than `tolerance`."""
     for sweep in value_sweeps(dynamics, gamma):
         finished = sweep.change <= tolerance
         yield Stage(sweep.number, sweep.change, finished, lambda sweep=sweep: plan_of(dynamics, sweep, gamma))  # type: ignore[misc]
         if finished:
             return
-        if sweep.number >= LONGEST:
-            raise LudusError(f"values still change by {sweep.change:g} after {LONGEST:,} sweeps; use gamma below 1")
+        if sweep.number >= MAX_SWEEPS:
+            raise LudusError(f"values still change by {sweep.change:g} after {MAX_SWEEPS:,} sweeps; use gamma below 1")
 
 
 def plan_of(dynamics: Dynamics, sweep: Sweep, gamma: float) -> Plan:
-    """The plan that acts by the values of a sweep."""
-    worth = action_values(dynamics, sweep.values, gamma)
-    return Plan(sweep.values, worth, best_policy(dynamics, worth), sweep.number)
+    """The greedy plan for the values of a sweep."""
+    q_values = action_values(dynamics, sweep.values, gamma)
+    return Plan(sweep.values, q_values, best_policy(dynamics, q_values), sweep.number)
 
 
 def value_iteration(
     dynamics: Dynamics, gamma: float = 1.0, tolerance: float = 1e-10, max_sweeps: int = 100_000
 ) -> Plan:
-    """The value of best play: sweep until no value changes by more than `tolerance`.
+    """The optimal plan: sweep until no value changes by more than `tolerance`.
 
-    With gamma 1 this needs games that end: values that grow for ever are refused after `max_sweeps`.
+    With gamma 1 all play must end: values that still change after `max_sweeps` raise LudusError.
     """
     for sweep in value_sweeps(dynamics, gamma):
         if sweep.change <= tolerance:
@@ -88,13 +88,13 @@ def value_iteration(
         if sweep.number >= max_sweeps:
             raise LudusError(
                 f"values still change by {sweep.change:g} after {max_sweeps:,} sweeps with gamma {gamma:g}; "
-                "allow more sweeps, or use gamma below 1 if this play need not end"
+                "allow more sweeps, or use gamma below 1 if games may never end"
             )
     raise AssertionError("sweeps never run out")
 
 
 def value_sweeps(dynamics: Dynamics, gamma: float = 1.0) -> Iterator[Sweep]:
-    """Sweep after sweep for as long as the caller wants; it may show each, and stop at any."""
+    """An infinite iterator of sweeps; the caller decides when to stop."""
     check(dynamics, gamma)
     tables, values = _tables(dynamics), np.zeros(len(dynamics.legal))
     for number in itertools.count(1):
@@ -102,54 +102,54 @@ def value_sweeps(dynamics: Dynamics, gamma: float = 1.0) -> Iterator[Sweep]:
 
 
 def action_values(dynamics: Dynamics, values: Array, gamma: float) -> Array:
-    """[S, A] the value of each action if the states that follow are worth `values`; minus infinity if not legal."""
+    """[S, A] the value of each action if next states have these values [S]; minus infinity for illegal actions."""
     out = np.full(dynamics.legal.shape, -np.inf)
     _action_values(*_tables(dynamics), np.asarray(values, np.float64), float(gamma), out)
     return out
 
 
-def best_policy(dynamics: Dynamics, worth: Array) -> Array:
-    """[S] the best actions by their worth [S, A], none of which walks in circles where as good a one does not.
+def best_policy(dynamics: Dynamics, q_values: Array) -> Array:
+    """[S] the best actions by their values [S, A]; among equally good ones, actions that lead to the end of the game.
 
-    With gamma 1 waiting is often worth as much as arriving, and who always waits gets nothing.
+    With gamma 1, waiting often has the same value as reaching the goal, but a policy that only waits never gets there.
     """
-    best = worth >= worth.max(axis=1, keepdims=True) - MARGIN
+    best = q_values >= q_values.max(axis=1, keepdims=True) - MARGIN
     return ending_policy(dynamics._replace(legal=best & np.asarray(dynamics.legal, bool)))
 
 
 def ending_policy(dynamics: Dynamics) -> Array:
-    """[S] a policy that comes to an end from every state that can: each of its actions may lead one step nearer."""
+    """[S] a policy that ends the game from every state where that is possible: each action may lead one step closer."""
     possible, legal = dynamics.probability > 0, np.asarray(dynamics.legal, bool)
     policy, ending = legal.argmax(axis=1), np.zeros(len(legal), bool)
     ends = np.asarray(dynamics.ends, bool)
     while True:
-        nearer = (possible & (ends | ending[dynamics.next])).any(axis=2) & legal
-        reached = nearer.any(axis=1) & ~ending
+        closer = (possible & (ends | ending[dynamics.next])).any(axis=2) & legal
+        reached = closer.any(axis=1) & ~ending
         if not reached.any():
             return policy
-        policy[reached] = nearer.argmax(axis=1)[reached]
+        policy[reached] = closer.argmax(axis=1)[reached]
         ending |= reached
 
 
 def check(dynamics: Dynamics, gamma: float) -> None:
-    """Compiled code trusts its tables, so they are looked at before."""
+    """Raise LudusError for tables or a gamma that are not valid; compiled code does not check indices."""
     shape = np.shape(dynamics.next)
     tables = (dynamics.probability, dynamics.reward, dynamics.ends, dynamics.sign)
     if len(shape) != 3 or any(np.shape(table) != shape for table in tables):
-        raise LudusError("next, probability, reward, ends and sign must be tables of one shape [S, A, K]")
+        raise LudusError("next, probability, reward, ends and sign must have the same shape [S, A, K]")
     if np.shape(dynamics.legal) != shape[:2]:
-        raise LudusError(f"legal must be a table of shape {shape[:2]}, not {np.shape(dynamics.legal)}")
+        raise LudusError(f"legal must have the shape {shape[:2]}, not {np.shape(dynamics.legal)}")
     if dynamics.next.size and not (dynamics.next.min() >= 0 and dynamics.next.max() < shape[0]):
-        raise LudusError(f"states that follow must be numbers from 0 to {shape[0] - 1}")
+        raise LudusError(f"next states must be numbers from 0 to {shape[0] - 1}")
     total = np.asarray(dynamics.probability).sum(axis=2)[np.asarray(dynamics.legal, bool)]
     if not np.allclose(total, 1.0, atol=1e-6):
         raise LudusError("the probabilities of the outcomes of a legal action must sum to 1")
     if not 0 <= gamma <= 1:
-        raise LudusError(f"gamma is a number from 0 to 1, not {gamma}")
+        raise LudusError(f"gamma must be between 0 and 1, not {gamma}")
 
 
 def _tables(dynamics: Dynamics) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """The tables one by one and of fixed types: inside a tuple each access would count references."""
+    """The tables in fixed types, as separate arguments: access through a tuple would count references in the loop."""
     return (
         np.ascontiguousarray(dynamics.next, np.int64), np.ascontiguousarray(dynamics.probability, np.float64),
         np.ascontiguousarray(dynamics.reward, np.float64), np.ascontiguousarray(dynamics.ends, np.bool_),
@@ -162,7 +162,7 @@ def _sweep(
     following: Array, probability: Array, reward: Array, ends: Array, sign: Array, legal: Array, values: Array,
     gamma: float,
 ) -> float:  # fmt: skip
-    """Replace every value by that of the best action; returns the largest change."""
+    """Set every value to that of the best action; returns the largest change."""
     largest = 0.0
     states, actions = legal.shape
     for back in range(states):
@@ -195,7 +195,7 @@ def _value(
     following: Array, probability: Array, reward: Array, ends: Array, sign: Array, values: Array, gamma: float,
     state: int, action: int,
 ) -> float:  # fmt: skip
-    """What one action is worth."""
+    """The value of one action."""
     total = 0.0
     for k in range(following.shape[2]):
         chance = probability[state, action, k]

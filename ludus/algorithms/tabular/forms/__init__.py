@@ -1,15 +1,16 @@
-"""Q-learning over numbered states for a loop of your own, in three forms: plain Python, NumPy, compiled.
+"""Q-learning over numbered states for your own training loop, in three forms: plain Python, NumPy and compiled.
 
-All three give the same table and the same actions, to the last bit, from the same seed and calls: read the list form
-to understand, run the compiled one to be quick.
+All three give the same table and the same actions, to the last bit, for the same seed and calls. The list form is the
+easiest to read, the compiled form the fastest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus.algorithms.tabular.forms.batch import (
     LARGEST_REWARD,
@@ -31,9 +32,9 @@ __all__ = ["FORMS", "Form", "QLearning", "Rates", "bigtable_rate"]
 
 
 class Form(Protocol):
-    """A table, and how it is read and written; what it is handed was checked.
+    """A table of values and the operations on it; all arguments have been checked by the caller.
 
-    `key` is a SplitMix64 counter: the i-th choice, from 1, is made by the bits of key + i GOLDEN.
+    `key` is a SplitMix64 counter: the i-th choice, counted from 1, uses the bits of key + i GOLDEN.
     """
 
     def __init__(self, states: int, actions: int) -> None: ...
@@ -52,7 +53,7 @@ FORMS: dict[str, type[Form]] = {"list": Plain, "numpy": Vectorised, "compiled": 
 
 
 class QLearning:
-    """A learner of `states` x `actions` values, all 0 at first.
+    """A table of `states` x `actions` values, initially 0, and its learning rates.
 
     `rates` may be replaced at any time: `q.rates = dataclasses.replace(q.rates, exploration=0.01)`.
     """
@@ -72,70 +73,70 @@ class QLearning:
 
     @property
     def table(self) -> Array:
-        """[states, actions] the values, a copy."""
+        """A copy of the values, [states, actions]."""
         return self.form.values()
 
-    def select_action(self, state: int, mask: Any = None, explore: bool = True) -> int:
-        """One of the best actions, or with probability ε any; of those that the mask [A] allows."""
+    def select_action(self, state: int, mask: ArrayLike | None = None, explore: bool = True) -> int:
+        """With probability ε a random action, else one of the best; only actions that the mask [A] allows."""
         check_number("a state", state, self.shape[0])
         legal = checked_mask("mask", mask, self.shape[1])
         return self.form.choose_one(int(state), legal, self._exploration(explore), self._draw(1))
 
-    def select_actions(self, states: Any, masks: Any = None, explore: bool = True) -> Array:
-        """[N] the same for many states, masks [N, A]: what as many calls of `select_action` would give."""
+    def select_actions(self, states: ArrayLike, masks: ArrayLike | None = None, explore: bool = True) -> Array:
+        """[N] actions for N states and masks [N, A]; the same as N calls of `select_action`."""
         here = whole_numbers("states", states, self.shape[0])
         legal = checked_masks("masks", masks, len(here), self.shape[1], np.zeros(len(here), bool))
         return self.form.choose(here, legal, self._exploration(explore), self._draw(len(here)))
 
     def update(
-        self, state: int, action: int, reward: float, next_state: int, terminated: bool, next_mask: Any = None,
-        sign: float = 1.0, mask: Any = None,
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool,
+        next_mask: ArrayLike | None = None, sign: float = 1.0, mask: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        """Q(s, a) ← Q(s, a) + α [r ± γ max_b Q(s', b) - Q(s, a)]; after the end of a game, r is all there is.
+        """Q(s, a) ← Q(s, a) + α [r ± γ max_b Q(s', b) - Q(s, a)]; if the game has terminated, the target is r.
 
-        A game that was merely cut off is not terminated. `sign` is -1 where an opponent is to move in the next state;
-        `mask` is what was legal, if that shall be checked.
+        A truncated game is not terminated. `sign` is -1 if an opponent is to move in the next state. If `mask` is
+        given, the action must be legal in it.
         """
         for name, number, below in (("a state", state, 0), ("an action", action, 1), ("a state", next_state, 0)):
             check_number(name, number, self.shape[below])
         if not -LARGEST_REWARD <= reward <= LARGEST_REWARD or sign not in (-1.0, 1.0):
             raise LudusError(
-                f"a reward lies between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g}, and a sign is 1 or -1; "
+                f"reward must be between {-LARGEST_REWARD:g} and {LARGEST_REWARD:g} and sign 1 or -1, "
                 f"not {reward} and {sign}"
             )
         legal = checked_mask("mask", mask, self.shape[1])
         if legal is not None and not legal[action]:
-            raise LudusError(f"action {action} was played in state {state}, where its mask does not allow it")
+            raise LudusError(f"action {action} is not legal in state {state} according to its mask")
         after = checked_mask("next_mask", None if terminated else next_mask, self.shape[1])
         self.form.learn_one(
             int(state), int(action), float(reward), int(next_state), bool(terminated), after, float(sign), self.rates
         )
 
     def batch_update(
-        self, states: Any, actions: Any, rewards: Any, next_states: Any, terminated: Any, next_masks: Any = None,
-        signs: Any = None, masks: Any = None,
+        self, states: ArrayLike, actions: ArrayLike, rewards: ArrayLike, next_states: ArrayLike, terminated: ArrayLike,
+        next_masks: ArrayLike | None = None, signs: ArrayLike | None = None, masks: ArrayLike | None = None,
     ) -> None:  # fmt: skip
-        """N updates, one after the other as `update` would make them; all are made, or, if one will not do, none."""
+        """The same as N calls of `update` in sequence; if one of them is invalid, none is made."""
         batch = checked_batch(
             self.shape, states, actions, rewards, next_states, terminated, next_masks, signs, masks
         )  # fmt: skip
         self.form.learn(batch, self.rates)
 
     def state(self) -> dict[str, Array]:
-        """All of it as plain arrays, for a checkpoint."""
+        """Values, rates and random state as plain arrays, for a checkpoint."""
         rates = (self.rates.learning_rate, self.rates.gamma, self.rates.exploration)
         return {"table": self.table, "rates": np.array(rates), "key": np.array([self._key], np.uint64)}
 
     @classmethod
     def from_state(cls, form: str, state: Mapping[str, Array]) -> QLearning:
-        """Go on exactly where `state` was taken, in the same form or in another."""
+        """A learner that continues exactly where `state` was taken, in any form."""
         missing = {"table", "rates", "key"} - set(state)
         if missing:
-            raise LudusError(f"this is not the state of a QLearning: it lacks {', '.join(sorted(missing))}")
+            raise LudusError(f"this is not the state of a QLearning: it has no {', '.join(sorted(missing))}")
         table, rates, key = (np.asarray(state[name]) for name in ("table", "rates", "key"))
         kinds = (table.dtype.name, table.ndim, rates.shape, key.dtype.name, key.shape)
         if kinds != ("float32", 2, (3,), "uint64", (1,)) or not np.isfinite(table).all():
-            raise LudusError("this state is damaged: it is not a table of finite 32-bit floats, three rates and a key")
+            raise LudusError("this state is damaged; it must be a table of finite 32-bit floats, three rates and a key")
         learner = cls(form, *table.shape, *rates.tolist())
         learner.form.take(table)
         learner._key = int(key[0])

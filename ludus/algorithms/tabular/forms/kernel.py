@@ -1,6 +1,6 @@
-"""The loops of the compiled form; a template, so that their cache is named by all that is compiled into them.
+"""The loops of the compiled form; a template, so that the name of their cache is a hash of all compiled sources.
 
-`masks` and `signs` have no rows where everything is legal and nobody is opposed.
+`masks` has no rows if all actions are legal, `signs` none if there is no opponent.
 """
 
 # Parts are typed by Numba when they compile.
@@ -16,11 +16,11 @@ from ludus.dsl.random import GOLDEN, mix, scale
 from ludus.types import Array
 
 AHEAD = 12
-"""updates between asking for a row and needing it: memory answers late, but can be asked many things at once"""
+"""updates between the prefetch of a row and its use; memory has a high latency but serves many requests at once"""
 
 
-class Lessons(NamedTuple):
-    """A table and what is to be learned, an update a row."""
+class Updates(NamedTuple):
+    """A table and the updates to make, one per row."""
 
     rows: Array
     states: Array
@@ -32,8 +32,8 @@ class Lessons(NamedTuple):
     signs: Array
 
 
-class Questions(NamedTuple):
-    """A table and where an action is wanted."""
+class Choices(NamedTuple):
+    """A table, states, and the actions chosen for them (`out`)."""
 
     rows: Array
     states: Array
@@ -43,7 +43,7 @@ class Questions(NamedTuple):
 
 @part
 def best_legal(row, actions, masks, i):
-    """The largest value of what the i-th mask allows."""
+    """The highest value of the actions that the i-th mask allows."""
     if len(masks) == 0:
         return highest(row, actions)
     best = ILLEGAL
@@ -54,17 +54,17 @@ def best_legal(row, actions, masks, i):
 
 @part
 def choose(row, actions, masks, i, exploration, bits):
-    """With probability ε any legal action, else one of the best, ties broken at random."""
+    """With probability ε a random legal action, else the best one, with ties broken at random."""
     threshold = ANY_LEGAL if unit(bits) < exploration else best_legal(row, actions, masks, i)
-    everything = len(masks) == 0
+    all_legal = len(masks) == 0
     count = 0
     for action in range(actions):
-        count += (everything or masks[i, action]) and row.values[action] >= threshold
+        count += (all_legal or masks[i, action]) and row.values[action] >= threshold
     skip = scale(bits, count)
     chosen = 0
     passed = 0
     for action in range(actions):
-        passed += (everything or masks[i, action]) and row.values[action] >= threshold
+        passed += (all_legal or masks[i, action]) and row.values[action] >= threshold
         chosen += passed <= skip
     return chosen
 
@@ -81,15 +81,15 @@ def learn(rows, state, action, reward, next_state, terminated, masks, i, sign, l
 
 @part
 def fetch(b, i):
-    """Have the rows of the i-th update brought near."""
+    """Prefetch the rows of the i-th update into the cache."""
     prefetch(b.rows, b.states[i])
     prefetch(b.rows, b.next_states[i])
 
 
 @kernel
-def learn_all(lessons, learning_rate, gamma):
-    """All updates, one after the other."""
-    b = borrowed(lessons)
+def learn_all(updates, learning_rate, gamma):
+    """Make all updates in sequence."""
+    b = borrowed(updates)
     count = len(b.states)
     for i in range(min(AHEAD, count)):
         fetch(b, i)
@@ -103,14 +103,14 @@ def learn_all(lessons, learning_rate, gamma):
 
 @kernel
 def learn_one(rows, state, action, reward, next_state, terminated, masks, sign, learning_rate, gamma):
-    """One update."""
+    """Make one update."""
     learn(rows, state, action, reward, next_state, terminated, masks, 0, sign, learning_rate, gamma)
 
 
 @kernel
-def choose_all(questions, exploration, key):
-    """An action for every state."""
-    b = borrowed(questions)
+def choose_all(choices, exploration, key):
+    """Choose an action for every state."""
+    b = borrowed(choices)
     for i in range(len(b.states)):
         row = b.rows[b.states[i]]
         bits = mix(key + np.uint64(i + 1) * GOLDEN)
@@ -119,6 +119,6 @@ def choose_all(questions, exploration, key):
 
 @kernel
 def choose_one(rows, state, masks, exploration, key):
-    """An action for one state."""
+    """Choose an action for one state."""
     row = rows[state]
     return choose(row, len(row.values), masks, 0, exploration, mix(key + GOLDEN))

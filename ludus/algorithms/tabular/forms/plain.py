@@ -1,13 +1,12 @@
-"""Q-learning in plain Python: the reference, which the other forms equal to the last bit.
+"""Q-learning in plain Python: the reference that the other forms equal to the last bit.
 
-A row is an array of 32-bit floats, which rounds what is stored in it; all else is reckoned in Python's own 64 bits.
+A row is an array of 32-bit floats, so values are rounded when they are stored; all_actions else is computed in 64 bits.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,20 +17,20 @@ from ludus.types import Array
 GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 BITS, LOWER = 2**64 - 1, 2**32 - 1
 ROW_BYTES = 100
-"""of an array beside its numbers, about"""
+"""approximate overhead of an array object"""
 
 Row = array  # of "f"
 
 
 def mix(bits: int) -> int:
-    """Scatter 64 bits over 64 bits (SplitMix64)."""
+    """The mixing function of SplitMix64."""
     bits = ((bits ^ (bits >> 30)) * FIRST) & BITS
     bits = ((bits ^ (bits >> 27)) * SECOND) & BITS
     return bits ^ (bits >> 31)
 
 
 def choose(row: Row[float], legal: Sequence[int], exploration: float, bits: int) -> int:
-    """With probability ε any legal action, else one of the best: the lower bits say which, the upper ones pick."""
+    """With probability ε a random legal action, else one of the best; the lower bits decide which, the upper pick."""
     candidates = legal
     if (bits & LOWER) * 2.0**-32 >= exploration:
         best = highest(row, legal)
@@ -40,7 +39,7 @@ def choose(row: Row[float], legal: Sequence[int], exploration: float, bits: int)
 
 
 def highest(row: Row[float], legal: Iterable[int]) -> float:
-    """The largest value of what is legal."""
+    """The highest value of the legal actions."""
     return max(row[action] for action in legal)
 
 
@@ -55,13 +54,13 @@ class Plain:
     def __init__(self, states: int, actions: int) -> None:
         check_memory(states, states * (4 * actions + ROW_BYTES))
         self.rows = [array("f", bytes(4 * actions)) for _ in range(states)]
-        self.everything = range(actions)
+        self.all_actions = range(actions)
 
     def choose(self, states: Array, masks: Array, exploration: float, key: int) -> Array:
         keys = ((key + number * GOLDEN) & BITS for number in range(len(states)))
         legal = masks if len(masks) else [None] * len(states)
-        questions = zip(states.tolist(), legal, keys, strict=True)
-        chosen = [self.choose_one(state, mask, exploration, key) for state, mask, key in questions]
+        rows = zip(states.tolist(), legal, keys, strict=True)
+        chosen = [self.choose_one(state, mask, exploration, key) for state, mask, key in rows]
         return np.array(chosen, np.int64)
 
     def choose_one(self, state: int, mask: Array | None, exploration: float, key: int) -> int:
@@ -71,7 +70,7 @@ class Plain:
         count = len(batch.states)
         masks = batch.next_masks if len(batch.next_masks) else [None] * count
         signs = batch.signs.tolist() or [1.0] * count
-        columns: list[Iterable[Any]] = [*(column.tolist() for column in batch[:5]), masks, signs]
+        columns = [*(column.tolist() for column in batch[:5]), masks, signs]
         for state, action, reward, next_state, terminated, mask, sign in zip(*columns, strict=True):
             self.learn_one(state, action, reward, next_state, terminated, mask, sign, rates)
 
@@ -86,7 +85,7 @@ class Plain:
 
     def legal(self, mask: Array | None) -> Sequence[int]:
         """The actions that a mask allows."""
-        return self.everything if mask is None else [action for action in self.everything if mask[action]]
+        return self.all_actions if mask is None else [action for action in self.all_actions if mask[action]]
 
     def values(self) -> Array:
         return np.array(self.rows, np.float32)

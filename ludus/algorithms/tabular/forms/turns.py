@@ -1,12 +1,13 @@
-"""What the compiled loop does after all games have moved, in plain Python and in NumPy.
+"""What the compiled loop does after all games were advanced, in plain Python and in NumPy.
 
-In the order of games, each player chooses what to do next by the row it stands on, and then learns from its last act.
+In the order of rows, each player chooses its next action by the row of its position and then learns from its previous
+action.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,29 +18,29 @@ from ludus.dsl.random import GOLDEN
 from ludus.types import Array
 
 
-class Moment(NamedTuple):
-    """What the schedules say at a time step."""
+class CurrentRates(NamedTuple):
+    """The rates of a time step."""
 
     learning_rate: float
     gamma: float
     exploration: float
 
 
-class Moved(NamedTuple):
-    """What a time step brought, a game a row."""
+class Moves(NamedTuple):
+    """The games after a time step, one per row."""
 
     places: Array
-    """the row of what is seen now, -1 where the game is over"""
+    """the row of the present position in the table, -1 if the game has terminated"""
     masks: Array
     rewards: Array
-    """to the one who moved"""
+    """of the seat that moved"""
     signs: Array
-    """-1 where the opponent is to move next, else 1"""
+    """-1 if the opponent is to move next, else 1"""
     status: Array
 
 
 class Desks(NamedTuple):
-    """Who learns, a game a row: where it acted and what it did there, and whether that is still to be judged."""
+    """The last action in each game: the row of its position, the action, and whether it is still to be learned from."""
 
     places: Array
     actions: Array
@@ -47,20 +48,20 @@ class Desks(NamedTuple):
 
 
 class Turns(Protocol):
-    """A table at work."""
+    """Choosing and learning in one form."""
 
     def __init__(self, table: Table) -> None: ...
-    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
-        """Let all players choose and learn; the bits of game i are those of key + i GOLDEN."""
+    def take(self, moved: Moves, desks: Desks, rates: CurrentRates, key: int) -> None:
+        """Let all players choose and learn; game i uses the bits of key + i GOLDEN."""
         ...
 
     def close(self) -> None:
-        """Leave all that was learned in the table."""
+        """Write the results into the table."""
         ...
 
 
 class ListTurns:
-    """Rows and visits by the places of the known positions, in the order of discovery."""
+    """The list form: rows and visits by the row index of known positions, in the order of discovery."""
 
     def __init__(self, table: Table) -> None:
         self.table, self.new = table, len(table)
@@ -70,7 +71,7 @@ class ListTurns:
         }
         self.visits: dict[int, int] = dict(zip(places, content["visits"].tolist(), strict=True))
 
-    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
+    def take(self, moved: Moves, desks: Desks, rates: CurrentRates, key: int) -> None:
         columns = (moved.places, moved.rewards, moved.signs, moved.status, *desks)
         for i, game in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
             seen, reward, sign, status, place, action, pending = game
@@ -85,7 +86,7 @@ class ListTurns:
             desks.places[i], desks.actions[i], desks.pending[i] = seen, chosen, status == PLAYING
 
     def locate(self, place: int, mask: Array, status: int) -> plain.Row[float] | None:
-        """The row of what is seen, made ready on its first visit, unless there is no mask to do so with."""
+        """The row of a position, initialised at the first visit; None if it is new and the game has ended."""
         if place not in self.rows and status == PLAYING:
             self.rows[place] = array("f", [0.0 if legal else float(ILLEGAL) for legal in mask.tolist()])
             self.visits[place] = 1
@@ -98,7 +99,7 @@ class ListTurns:
         reward: float,
         sign: float,
         here: plain.Row[float] | None,
-        rates: Moment,
+        rates: CurrentRates,
     ) -> None:
         target = reward
         if here is not None:
@@ -118,29 +119,29 @@ class ListTurns:
 
 
 class NumpyTurns:
-    """Games are taken together up to the first that needs a row which one of them has changed."""
+    """The NumPy form: games are processed together up to the first that needs a row which one of them changes."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.values, self.visits = table.rows["values"], table.rows["visits"]
 
-    def take(self, moved: Moved, desks: Desks, rates: Moment, key: int) -> None:
+    def take(self, moved: Moves, desks: Desks, rates: CurrentRates, key: int) -> None:
         games = np.arange(len(moved.places), dtype=np.uint64)
         bits = vectorised.mix(np.uint64(key) + games * GOLDEN)
         moved = moved._replace(places=self.locate(moved))
         for part in vectorised.independent(np.where(desks.pending, desks.places, -1), moved.places):
-            some = Moved(*(column[part] for column in moved)), Desks(*(column[part] for column in desks))
+            some = Moves(*(column[part] for column in moved)), Desks(*(column[part] for column in desks))
             self._take(*some, rates, bits[part])
 
-    def _take(self, moved: Moved, desks: Desks, rates: Moment, bits: Array) -> None:
-        """Games of which none waits for another."""
+    def _take(self, moved: Moves, desks: Desks, rates: CurrentRates, bits: Array) -> None:
+        """Process games that do not depend on each other."""
         values = self.values[moved.places]
         best = values.max(axis=1)
         chosen = vectorised.choose(values, best, rates.exploration, bits)
-        follows = rates.gamma * moved.signs * best.astype(np.float64)
-        targets = moved.rewards + np.where(moved.places >= 0, follows, 0.0)
-        judged = np.flatnonzero(desks.pending)
-        self.learn(desks.places[judged], desks.actions[judged], targets[judged], rates.learning_rate)
+        bootstrap = rates.gamma * moved.signs * best.astype(np.float64)
+        targets = moved.rewards + np.where(moved.places >= 0, bootstrap, 0.0)
+        pending = np.flatnonzero(desks.pending)
+        self.learn(desks.places[pending], desks.actions[pending], targets[pending], rates.learning_rate)
         playing = moved.status == PLAYING
         desks.places[:], desks.pending[:] = moved.places, playing
         np.copyto(desks.actions, chosen, where=playing)
@@ -150,23 +151,23 @@ class NumpyTurns:
         self.values[places, actions] = old + rate * (targets - old)
         self.visits[places] += np.uint64(1)
 
-    def locate(self, moved: Moved) -> Array:
-        """[N] the rows of what is seen, made ready on their first visit; -1 where there is no mask to do so with."""
+    def locate(self, moved: Moves) -> Array:
+        """[N] the rows of the positions, initialised at the first visit; -1 for a new one in a truncated game."""
         places = moved.places.copy()
-        # One by one, but only what is new: the order of discovery is part of the table.
+        # New positions are added one by one, because the order of discovery is part of the table.
         for i in np.flatnonzero((places >= 0) & (self.visits[places] == 0)):
             if self.visits[places[i]] == 0:
-                places[i] = self.enter(places[i], moved.masks[i]) if moved.status[i] != CUT else -1
+                places[i] = self.enter(int(places[i]), moved.masks[i]) if moved.status[i] != CUT else -1
         return places
 
-    def enter(self, place: Any, mask: Array) -> Any:
+    def enter(self, place: int, mask: Array) -> int:
         self.table.known[len(self.table)] = place
         self.table.used[0] += 1
         self.values[place], self.visits[place] = np.where(mask, np.float32(0.0), ILLEGAL), 1
         return place
 
     def close(self) -> None:
-        """Everything is in the table already."""
+        """Nothing to do: the arrays are views of the table."""
 
 
 TURNS: dict[str, type[Turns]] = {"list": ListTurns, "numpy": NumpyTurns}

@@ -1,7 +1,8 @@
-"""Q-learning in NumPy: many updates at once, and yet one after the other in meaning.
+"""Q-learning in NumPy: many updates at once, with the same result as one after the other.
 
-A batch is cut where an update would read or write a row that an earlier one writes. To add up all errors of the old
-table instead, as is often done, takes many small steps of a value as one large one: with enough of them it runs away.
+A batch is split where an update reads or writes a row that an earlier update writes. The common alternative, to sum the
+errors of all updates with respect to the old table, turns many small steps of a value into one large step and diverges
+if a batch has enough updates of the same value.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ LOWER = np.uint64(2**32 - 1)
 
 
 def mix(bits: Array) -> Array:
-    """Scatter 64 bits over 64 bits (SplitMix64)."""
+    """The mixing function of SplitMix64."""
     bits = (bits ^ (bits >> S30)) * FIRST
     bits = (bits ^ (bits >> S27)) * SECOND
     return bits ^ (bits >> S31)
 
 
 def choose(values: Array, best: Array, exploration: float, bits: Array) -> Array:
-    """[N] any legal action with probability ε, else one of the best; of [N, A] values, illegal ones far below."""
+    """[N] with probability ε a random legal action, else one of the best; values [N, A] with ILLEGAL ones."""
     threshold = np.where((bits & LOWER) * UNIT < exploration, ANY_LEGAL, best)
     eligible = values >= threshold[:, None]
     count = eligible.sum(axis=1, dtype=np.uint64)
@@ -36,7 +37,7 @@ def choose(values: Array, best: Array, exploration: float, bits: Array) -> Array
 
 
 def independent(writes: Array, reads: Array) -> Iterator[slice]:
-    """Cut N steps where one reads or writes a row that an earlier one since the last cut writes; -1 is no row."""
+    """Split N steps where one reads or writes a row that another step since the last split writes; -1 is no row."""
     start = 0
     for place, earlier in enumerate(last_write(writes, reads).tolist()):
         if earlier >= start:
@@ -47,21 +48,21 @@ def independent(writes: Array, reads: Array) -> Iterator[slice]:
 
 
 def last_write(writes: Array, reads: Array) -> Array:
-    """[N] the last step before each that writes a row which it reads or writes, -1 where none does."""
+    """[N] the last earlier step that writes a row which this step reads or writes; -1 if there is none."""
     count = len(writes)
     steps = np.arange(count)
     written = np.sort(writes * count + steps)
     latest = np.full(count, -1)
     for rows in (writes, reads):
         before = written[np.searchsorted(written, rows * count + steps) - 1]
-        # In front of the first of all, the search has wrapped to the last, which is not earlier.
+        # If no step is earlier, the index -1 gives the last entry, which the comparison excludes.
         found = (rows >= 0) & (before // max(count, 1) == rows) & (before < rows * count + steps)
         latest = np.maximum(latest, np.where(found, before % max(count, 1), -1))
     return latest
 
 
 def masked(values: Array, masks: Array) -> Array:
-    """Values with what is illegal far below all others."""
+    """Values with ILLEGAL for illegal actions."""
     return np.where(masks, values, ILLEGAL) if len(masks) else values
 
 
@@ -87,10 +88,10 @@ class Vectorised:
             self._learn(Batch(*(column[steps] for column in batch)), rates)
 
     def _learn(self, batch: Batch, rates: Rates) -> None:
-        """Updates of which none waits for another."""
+        """Make updates that do not depend on each other."""
         best = masked(self.table[batch.next_states], batch.next_masks).max(axis=1).astype(np.float64)
-        follows = rates.gamma * (batch.signs if len(batch.signs) else 1.0) * best
-        target = batch.rewards + np.where(batch.terminated, 0.0, follows)
+        bootstrap = rates.gamma * (batch.signs if len(batch.signs) else 1.0) * best
+        target = batch.rewards + np.where(batch.terminated, 0.0, bootstrap)
         old = self.table[batch.states, batch.actions].astype(np.float64)
         self.table[batch.states, batch.actions] = old + rates.learning_rate * (target - old)
 

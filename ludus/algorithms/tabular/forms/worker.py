@@ -1,6 +1,6 @@
-"""A worker for the forms that are there to be read and compared: the pool steps the games, Python does the rest.
+"""The worker of the list and NumPy forms: the pool steps the games, and Python does the rest.
 
-It ends in the same table as the compiled worker, byte for byte, from the same seed and settings.
+It gives the same table as the compiled worker, byte for byte, for the same seed and settings.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ import numpy as np
 
 from ludus.agents.table import Positions, Table, positions_of
 from ludus.algorithms import schedules
+from ludus.algorithms import tally as tallies
 from ludus.algorithms.protocol import Desk
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.checkpoints import Replica, check_discrete, own_table, rates
 from ludus.algorithms.tabular.forms.plain import BITS
-from ludus.algorithms.tabular.forms.turns import TURNS, Desks, Moment, Moved
+from ludus.algorithms.tabular.forms.turns import TURNS, CurrentRates, Desks, Moves
 from ludus.algorithms.tabular.worker import LEARNER
 from ludus.bridges import AnyPool, pool_state, restore_pool
 from ludus.dsl import OVER, PLAYING, random
 from ludus.types import Array, Discrete, LudusError, Spec, Step
 
-EPISODES, LENGTHS, UPDATES, RETURNS = 0, 1, 2, 3
-"""places in the tally"""
-KEPT = ("places", "actions", "pending", "seats", "lengths", "gained")
+SAVED = ("places", "actions", "pending", "seats", "lengths", "gained")
 
 
 class FormWorker:
-    """Rows of one game that learn into a table by `algorithm.form`."""
+    """Plays rows of one game and updates a table in the form `algorithm.form`."""
 
     def __init__(self, pool: AnyPool, algorithm: Tabular, desk: Desk) -> None:
         self.positions: Positions = checked_positions(pool, algorithm.form)
@@ -44,7 +43,7 @@ class FormWorker:
         self.gained = np.zeros((self.rows, self.spec.seats))
         self.opened = pool.compiled is not None
         if pool.compiled is not None:
-            pool.compiled.states["status"] = OVER  # so that the first step opens every game
+            pool.compiled.states["status"] = OVER  # so that the first step starts every game
 
     def new_table(self) -> Table:
         """An empty table for this game."""
@@ -52,7 +51,7 @@ class FormWorker:
         return self.algorithm.new_table(self.positions, self.spec.actions.n, self.spec.seats)
 
     def publish(self, params: Table, version: int) -> None:
-        """Learn into this table, or into a copy of it if there are other workers."""
+        """Update this table from now on, or a copy of it if there are other workers."""
         self.table, self.version = own_table(self.table, params, self.desk.workers), version
 
     def work(self) -> Replica:
@@ -61,24 +60,24 @@ class FormWorker:
         return Replica(self.table, tally, self.version, rates(self.algorithm, self.time * self.stride))
 
     def learn(self, table: Table, steps: int) -> Array:
-        """Play and learn for `steps` time steps of all rows, into the table; returns the tally of what was played."""
-        tally = np.zeros(RETURNS + self.spec.seats)
+        """Play `steps` time steps of all rows and update the table; returns the tally of these steps."""
+        tally = tallies.empty(self.spec.seats)
         turns = TURNS[self.algorithm.form](table)
         for _ in range(steps):
             moved = self._move(tally)
-            tally[UPDATES] += self.desks.pending.sum()
+            tally[tallies.DECISIONS] += self.desks.pending.sum()
             turns.take(moved, self.desks, self._rates(), (self.dice + self.time) & BITS)
             self.time += 1
         turns.close()
         return tally
 
-    def _rates(self) -> Moment:
-        """What the schedules say at this step."""
+    def _rates(self) -> CurrentRates:
+        """The values of the schedules at this step."""
         step = self.time * self.stride
-        return Moment(self.learning_rate(step), self.algorithm.gamma, self.exploration(step))
+        return CurrentRates(self.learning_rate(step), self.algorithm.gamma, self.exploration(step))
 
-    def _move(self, tally: Array) -> Moved:
-        """Move the pool's games, or look at their openings."""
+    def _move(self, tally: Array) -> Moves:
+        """Advance the games of the pool, except at the very first step."""
         step = self.pool.advance(self.desks.actions) if self.opened else self.pool.step
         self.opened = True
         movers, self.seats = self.seats, step.seat.astype(np.int64)
@@ -86,78 +85,76 @@ class FormWorker:
         self._count(step, status, tally)
         rewards = step.reward[np.arange(self.rows), movers].astype(np.float64)
         signs = np.where(self.opposed & (self.seats != movers), -1.0, 1.0)
-        return Moved(np.where(status == OVER, -1, self._places(step)), step.mask, rewards, signs, status)
+        return Moves(np.where(status == OVER, -1, self._places(step)), step.mask, rewards, signs, status)
 
     def _places(self, step: Step) -> Array:
-        """[N] the numbers of what is seen; tables of seats that lie apart follow each other."""
+        """[N] the rows of the observations; if seats have separate tables, these follow each other."""
         for name, field in step.observation.items():
             self.observations[name] = field
         digits = (self.codes.astype(np.int64) - self.positions.lows) * self.positions.weights
-        apart = self.algorithm.tables == "seat"
-        return digits.sum(axis=1) + (self.positions.count * self.seats if apart else 0)
+        per_seat = self.algorithm.tables == "seat"
+        return digits.sum(axis=1) + (self.positions.count * self.seats if per_seat else 0)
 
     def _count(self, step: Step, status: Array, tally: Array) -> None:
-        """Keep the books of the games that were moved."""
+        """Update lengths and returns of the games that were advanced, and the tally for those that ended."""
         moved = ~step.first
         self.lengths[moved] += 1
         self.gained[moved] += step.reward[moved]
-        # One by one, because a sum of floats depends on its order.
+        # In this order, because a sum of floats depends on it.
         for i in np.flatnonzero(moved & (status != PLAYING)):
-            tally[EPISODES] += 1
-            tally[LENGTHS] += self.lengths[i]
-            tally[RETURNS:] += self.gained[i]
+            tallies.count(tally, self.gained[i : i + 1], self.lengths[i : i + 1])
             self.lengths[i], self.gained[i] = 0, 0.0
 
     def state(self) -> dict[str, Array]:
-        """Everything that the worker needs to go on exactly; the games of others can only be opened anew."""
-        parts = {name: array.copy() for name, array in self._kept().items()}
+        """All that is needed to continue exactly; games that cannot be saved start again."""
+        parts = {name: array.copy() for name, array in self._saved().items()}
         parts["time"] = np.array([self.time], np.int64)
         return parts | pool_state(self.pool)
 
     def restore(self, state: Mapping[str, Array]) -> None:
         """Continue where `state` was taken."""
-        if set(state) == {"time"}:  # all that is left of a lost worker: its games are opened anew
+        if set(state) == {"time"}:  # the state of a lost worker: its games start again
             self.time = int(state["time"][0])
             return
-        missing = {*KEPT, "time"} - set(state)
+        missing = {*SAVED, "time"} - set(state)
         if missing:
             raise LudusError(
-                f"this checkpoint cannot be resumed: it lacks {', '.join(sorted(missing))}; was it of another form?"
+                f"this checkpoint cannot be resumed: it has no {', '.join(sorted(missing))}; is it from another form?"
             )
         self.time = int(state["time"][0])
         if not self.pool.can_save:
             return
-        for name, mine in self._kept().items():
+        for name, mine in self._saved().items():
             if mine.shape != state[name].shape:
                 raise LudusError(
-                    "this checkpoint is of a run with another number of rows; resume it with its own run.toml"
+                    "this checkpoint is from a run with another number of rows; resume it with its own run.toml"
                 )
             mine[...] = state[name]
         restore_pool(self.pool, state)
 
-    def _kept(self) -> dict[str, Array]:
-        return dict(zip(KEPT, (*self.desks, self.seats, self.lengths, self.gained), strict=True))
+    def _saved(self) -> dict[str, Array]:
+        return dict(zip(SAVED, (*self.desks, self.seats, self.lengths, self.gained), strict=True))
 
     def close(self) -> None:
         self.pool.close()
 
 
 def checked_positions(pool: AnyPool, form: str) -> Positions:
-    """The numbered positions of a game that the forms know how to play."""
+    """The numbered positions of a game; raises LudusError if the form does not support the game."""
     if form not in TURNS:
-        raise LudusError(f"the forms of this worker are {', '.join(TURNS)}; form={form} has a worker of its own")
+        raise LudusError(f"this worker supports the forms {', '.join(TURNS)}; form={form} has its own worker")
     check_discrete(pool.name, pool.spec)
-    if not one_desk(pool.spec):
+    if not has_one_desk(pool.spec):
         raise LudusError(
-            f"the {form} form plays games of one seat, and zero-sum games of two that take turns; {pool.name} is "
-            "neither, so use form=compiled"
+            f"form={form} supports games with one seat and alternating zero-sum games with two, but not {pool.name}; "
+            "use form=compiled"
         )
     positions = positions_of(pool.name, pool.observation)
     if positions.count == 0:
-        raise LudusError(f"{pool.name} has too many positions to number them for the {form} form; use form=compiled")
+        raise LudusError(f"{pool.name} has too many positions for form={form}; use form=compiled")
     return positions
 
 
-def one_desk(spec: Spec) -> bool:
-    """Whether one learner serves all seats."""
+def has_one_desk(spec: Spec) -> bool:
+    """Whether one desk serves all seats; see `kernel.py`."""
     return spec.seats == 1 or (spec.seats == 2 and spec.zero_sum and spec.turns == "alternating")

@@ -1,8 +1,8 @@
-"""Dyna-Q (Sutton, 1990): Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)], from real and from imagined steps.
+"""Dyna-Q (Sutton, 1990): Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)], from real and simulated steps.
 
-Each real step enters a model, what came after (s, a) when it was last tried, and `planning_steps` steps drawn from the model
-are learned like real ones. For games where a step costs more than thinking, and where dice do not rule: of each action
-the model knows one outcome, the last.
+The model stores the last outcome of each (s, a) that was tried. After each real step, `planning_steps` steps are drawn
+from the model and learned like real ones. This suits deterministic games whose steps are expensive: the model knows
+only one outcome of each action.
 """
 
 # Parts are typed by Numba when they compile.
@@ -10,7 +10,7 @@ the model knows one outcome, the last.
 import numpy as np
 
 from ludus.agents.table import improve
-from ludus.algorithms.tabular.model import fields, imagined, notice
+from ludus.algorithms.tabular.model import fields, model_target, store
 from ludus.dsl import part
 from ludus.dsl.random import GOLDEN, S32, mix, scale
 
@@ -19,7 +19,7 @@ MEMORY = fields
 
 @part
 def any_tried(tried, actions, bits):
-    """One of the actions that were tried here, each as likely as the other; -1 where none was."""
+    """A random one of the actions that were tried here; -1 if there is none."""
     count = 0
     for action in range(actions):
         count += tried[action]
@@ -35,15 +35,15 @@ def any_tried(tried, actions, bits):
 
 @part
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
-    notice(b, desk.place, desk.action, reward, place, sign)
-    target = imagined(b, desk.place, desk.action, settings, actions)
+    store(b, desk.place, desk.action, reward, place, sign)
+    target = model_target(b, desk.place, desk.action, settings, actions)
     improve(b.rows[desk.place], desk.action, target, settings.learning_rate)
     for _ in range(settings.planning_steps):
         bits = mix(bits + GOLDEN)
         number = scale(bits, b.used[0])
-        # Rows that are found by hash lie in the order of discovery themselves.
-        somewhere = number if len(b.index) > 0 else np.int64(b.known[number])
-        tried = any_tried(b.memory[somewhere].tried, actions, bits << S32)
+        # The rows of hashed positions are in the order of discovery, so that they are numbered by `number` itself.
+        drawn = number if len(b.index) > 0 else np.int64(b.known[number])
+        tried = any_tried(b.memory[drawn].tried, actions, bits << S32)
         if tried >= 0:
-            target = imagined(b, somewhere, tried, settings, actions)
-            improve(b.rows[somewhere], tried, target, settings.learning_rate)
+            target = model_target(b, drawn, tried, settings, actions)
+            improve(b.rows[drawn], tried, target, settings.learning_rate)

@@ -1,7 +1,7 @@
 """Expected SARSA (van Seijen et al., 2009): Q(s, a) ← Q(s, a) + α [r + γ Σ_b π(b | s') Q(s', b) - Q(s, a)].
 
-Like SARSA it values what is really played, exploration and all, but it weighs all next actions instead of trusting one
-draw, so it is calmer and bears larger learning rates. π is the policy of the run, whichever that is.
+Like SARSA it learns the values of the policy that is played, exploration included. It averages over all next actions
+instead of using one sample, which has less variance and allows larger learning rates. π is the policy of the run.
 """
 
 # Parts are typed by Numba when they compile.

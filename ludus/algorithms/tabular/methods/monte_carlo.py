@@ -1,13 +1,13 @@
 """Monte Carlo control (Barto and Duff, 1994; every visit): at the end of a game Q(s, a) ← Q(s, a) + α [G - Q(s, a)].
 
-G = r₁ + γ r₂ + γ² r₃ + … is what was really gained, so nothing is built on guesses: good for short games with one
-reward at their end, and where a position does not tell all. Of games longer than 512 steps the last 512 are learned
-from, each from its whole return. α is constant, so what a policy of long ago gained is forgotten, as a mean would not.
+G = r₁ + γ r₂ + γ² r₃ + … is the observed return, without bootstrapping. This suits short games with one reward at the
+end, and games whose observations do not show the whole state. Of games longer than 512 steps, the last 512 are learned
+from, each from its full return. α is constant, so that returns of older policies are forgotten.
 """
 
 # Parts are typed by Numba when they compile.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
-from ludus.algorithms.tabular.trail import fields, remember, settle, what_follows
+from ludus.algorithms.tabular.trail import append, bootstrap_value, fields, learn_returns
 from ludus.dsl import part
 
 LONGEST = 512
@@ -16,7 +16,7 @@ DESK, PLACES = fields(LONGEST), ("trail_place",)
 
 @part
 def backup(b, desk, settings, actions, reward, place, action, best, sign, ended, bits):
-    remember(desk, reward, sign, LONGEST)
+    append(desk, reward, sign, LONGEST)
     if ended:
-        # A game that was cut off has no whole return: the best action there stands for the rest.
-        settle(b, desk, settings, what_follows(b, place, action, best, ended), LONGEST)
+        # A truncated game has no full return: it is bootstrapped from the best action.
+        learn_returns(b, desk, settings, bootstrap_value(b, place, action, best, ended), LONGEST)

@@ -1,8 +1,9 @@
-"""Prioritized sweeping (Moore and Atkeson, 1993): Dyna-Q that thinks first about what would surprise it most.
+"""Prioritized sweeping (Moore and Atkeson, 1993): Dyna-Q that learns simulated steps in the order of their error.
 
 Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)]; then each (p, c) that led to s when last tried is queued by
-its error |r + γ max_b Q(s, b) - Q(p, c)| if that exceeds `priority_threshold`, and the `planning_steps` first of the queue are learned
-in the same way. News run backwards through the game at once: for games without dice that pay late.
+its error |r + γ max_b Q(s, b) - Q(p, c)| if that exceeds `priority_threshold`, and the first `planning_steps` pairs of
+the queue are learned in the same way. Changes propagate backwards through the game at once, which suits deterministic
+games with late rewards.
 """
 
 # Parts are typed by Numba when they compile.
@@ -11,16 +12,16 @@ import numpy as np
 
 from ludus.agents.table import highest, improve
 from ludus.algorithms.tabular.model import fields as model_fields
-from ludus.algorithms.tabular.model import imagined, notice
+from ludus.algorithms.tabular.model import model_target, store
 from ludus.algorithms.tabular.priorities import fields as queue_fields
 from ludus.algorithms.tabular.priorities import pop, push
 from ludus.dsl import part
 
 
 def MEMORY(actions):  # noqa: N802
-    """The model, the queue, and of each place a list of the actions that lead to it, chained in both directions.
+    """The model, the queue, and for each row a doubly linked list of the state-action pairs that lead to it.
 
-    Links are numbers of actions + 1, so that 0 is none.
+    A link is the number of a pair plus 1; 0 means none.
     """
     links = (("leading", np.int64), ("before", np.int64, (actions,)), ("after", np.int64, (actions,)))
     return (*model_fields(actions), *queue_fields(actions), *links)
@@ -28,7 +29,7 @@ def MEMORY(actions):  # noqa: N802
 
 @part
 def unlink(memory, actions, place, action):
-    """Take an action out of the list of the place that it used to lead to."""
+    """Remove a pair from the list of the row that it used to lead to."""
     mine = memory[place]
     if mine.tried[action] and mine.following[action] >= 0:
         before = mine.before[action] - 1
@@ -43,7 +44,7 @@ def unlink(memory, actions, place, action):
 
 @part
 def link(memory, actions, place, action, following):
-    """Put an action in front of the list of the place that it leads to."""
+    """Insert a pair at the front of the list of the row that it leads to."""
     if following >= 0:
         first = memory[following].leading - 1
         memory[place].before[action] = 0
@@ -55,7 +56,7 @@ def link(memory, actions, place, action, following):
 
 @part
 def queue_leading(b, place, settings, actions):
-    """Queue what leads here and now promises something else than its value says."""
+    """Queue the pairs that lead to this row and whose error exceeds the threshold."""
     best = settings.gamma * np.float64(highest(b.rows[place], actions))
     number = b.memory[place].leading - 1
     while number >= 0:
@@ -75,13 +76,13 @@ def backup(b, desk, settings, actions, reward, place, action, best, sign, ended,
     if not model.tried[desk.action] or model.following[desk.action] != place:
         unlink(b.memory, actions, desk.place, desk.action)
         link(b.memory, actions, desk.place, desk.action, place)
-    notice(b, desk.place, desk.action, reward, place, sign)
+    store(b, desk.place, desk.action, reward, place, sign)
     number = desk.place * actions + desk.action
-    for thought in range(settings.planning_steps + 1):
-        if thought > 0:
+    for planned in range(settings.planning_steps + 1):
+        if planned > 0:
             number = pop(b.memory, actions)
         if number >= 0:
             source = number // actions
-            target = imagined(b, source, number % actions, settings, actions)
+            target = model_target(b, source, number % actions, settings, actions)
             improve(b.rows[source], number % actions, target, settings.learning_rate)
             queue_leading(b, source, settings, actions)

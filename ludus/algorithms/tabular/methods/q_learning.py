@@ -1,6 +1,6 @@
 """Q-learning (Watkins, 1989): Q(s, a) ← Q(s, a) + α [r + γ max_b Q(s', b) - Q(s, a)].
 
-The target follows the best next action, whatever is really played next.
+Off-policy: the target uses the best next action, regardless of the action that is played next.
 """
 
 import numpy as np

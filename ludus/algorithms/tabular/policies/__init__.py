@@ -1,1 +1,1 @@
-"""Which action to try: a rule `choose` over a row of values, and `expected`, what the row is worth to who plays so."""
+"""Exploration policies: `choose` selects an action by a row of values; `expected` is the mean value under it."""

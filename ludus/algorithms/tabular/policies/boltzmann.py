@@ -1,7 +1,7 @@
 """Boltzmann (softmax): π(a) = exp(Q(a) / τ) / Σ_b exp(Q(b) / τ), where the temperature τ is `exploration`.
 
-Actions that are nearly as good are tried nearly as often, and bad ones hardly ever. Near τ = 0 it is greedy, with ties
-broken at random; choose τ of the size of the differences that matter.
+Actions with similar values are chosen about equally often, much worse ones rarely. Near τ = 0 the policy is greedy,
+with ties broken at random; choose τ about as large as the differences between values that matter.
 """
 
 # Parts are typed by Numba when they compile.
@@ -13,19 +13,19 @@ from ludus.dsl import part
 from ludus.dsl.random import GOLDEN, mix
 
 COLDEST = 1e-30
-"""a temperature of 0 would divide nothing by nothing"""
+"""minimum temperature, to avoid a division of 0 by 0"""
 
 
 @part
 def weight(row, action, best, settings):
-    """exp((Q(a) - max Q) / τ): never too large, and 1 for the best."""
+    """exp((Q(a) - max Q) / τ): 1 for the best action, so that it cannot overflow; 0 for illegal actions."""
     heat = max(settings.exploration, COLDEST)
     return math.exp((float(row.values[action]) - float(best)) / heat) if row.values[action] >= ANY_LEGAL else 0.0
 
 
 @part
 def choose(row, actions, best, settings, bits):
-    # Each action in its turn displaces the one chosen so far with its share of the weight so far: one pass is enough.
+    # Weighted reservoir sampling in one pass: each action replaces the chosen one with probability share / total.
     total = 0.0
     chosen = 0
     for action in range(actions):

@@ -1,4 +1,4 @@
-"""ε-greedy: with probability ε any legal action, else one of the best, ties broken at random."""
+"""ε-greedy: with probability ε a random legal action, else the best one, with ties broken at random."""
 
 from ludus.agents.table import ANY_LEGAL, highest, lower_half, one_above
 from ludus.dsl import part

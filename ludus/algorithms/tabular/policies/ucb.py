@@ -1,7 +1,8 @@
-"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a Q(a) + c √(ln N / n(a)), what was never tried first.
+"""UCB1 (Auer, Cesa-Bianchi and Fischer, 2002): argmax_a Q(a) + c √(ln N / n(a)), with untried actions first.
 
-n(a) counts how often a was chosen here and N all choices; c is `exploration`, of the size of the returns. Doubt is
-tried out and then left alone, instead of exploring for ever at random: good for small tables visited often.
+n(a) is how often a was chosen here and N the number of all choices; c is `exploration`, about as large as the returns.
+Uncertain actions are tried until their values are known, instead of exploring at random forever. This suits small
+tables whose rows are visited often.
 """
 
 # Parts are typed by Numba when they compile.
@@ -27,7 +28,7 @@ def log_of_choices(row, actions):
 
 @part
 def score(row, action, log_total, settings):
-    """The upper confidence bound; illegal actions lie below all others."""
+    """The upper confidence bound; -inf for illegal actions."""
     if row.values[action] < ANY_LEGAL:
         return -math.inf
     if row.counts[action] == 0.0:
@@ -54,7 +55,7 @@ def choose(row, actions, best, settings, bits):
 
 @part
 def expected(row, actions, settings):
-    """The value of what would be chosen next; the mean where that is open."""
+    """The value of the action that would be chosen next; the mean of all candidates in case of a tie."""
     log_total = log_of_choices(row, actions)
     highest = -math.inf
     total = 0.0

@@ -1,5 +1,5 @@
--- A monster that asks its owner everything a core can ask, one thing each time it is used from the hand. Written for the tests of
--- the bridge; numbers instead of the names of constant.lua, which is not needed.
+-- A monster for the tests of the bridge: each activation from the hand makes the core send another kind of question. Numbers
+-- are used instead of the names in constant.lua, so that file is not needed.
 local DECK, HAND, MZONE, GRAVE = 1, 2, 4, 16
 local COUNTER = 0x1
 
@@ -54,7 +54,7 @@ local questions = {
   end,
 }
 
-local asked = 0
+local activations = 0
 
 function c10000001.initial_effect(c)
   local effect = Effect.CreateEffect(c)
@@ -62,8 +62,8 @@ function c10000001.initial_effect(c)
   effect:SetRange(HAND)
   effect:SetDescription(10000001 << 20 | 1)
   effect:SetOperation(function(e, tp)
-    asked = asked + 1
-    questions[(asked - 1) % #questions + 1](e, tp)
+    activations = activations + 1
+    questions[(activations - 1) % #questions + 1](e, tp)
   end)
   c:RegisterEffect(effect)
   local quick = Effect.CreateEffect(c)
