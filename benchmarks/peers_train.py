@@ -108,10 +108,10 @@ def common_settings() -> PPO:
     ours = ludus.settings
     assert ours.mlp.activation == "tanh" and not ours.mlp.shared, "peers are set up for tanh and two networks"
     return PPO(
-        rows=ludus.num_envs, steps=ours.rollout_length, epochs=ours.update_epochs, minibatches=ours.num_minibatches,
-        hidden=(ours.mlp.width,) * ours.mlp.depth, learning_rate=float(ours.learning_rate), discount=ours.gamma,
-        trace=ours.gae_lambda, clip=ours.clip_coef, entropy=float(ours.ent_coef), value=ours.vf_coef,
-        gradient=ours.max_grad_norm,
+        num_envs=ludus.num_envs, rollout_length=ours.rollout_length, update_epochs=ours.update_epochs,
+        num_minibatches=ours.num_minibatches, hidden=(ours.mlp.width,) * ours.mlp.depth,
+        learning_rate=float(ours.learning_rate), gamma=ours.gamma, gae_lambda=ours.gae_lambda,
+        clip_coef=ours.clip_coef, ent_coef=float(ours.ent_coef), vf_coef=ours.vf_coef, max_grad_norm=ours.max_grad_norm,
     )  # fmt: skip
 
 

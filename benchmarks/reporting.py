@@ -21,9 +21,9 @@ def attempt(work: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return work(*arguments)
     except Exception as error:
-        sentence = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-        tell(f"failed: {sentence}")
-        return sentence
+        message = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+        tell(f"failed: {message}")
+        return message
 
 
 def tell(what: str) -> None:

@@ -74,7 +74,7 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
     """Split the rows over the devices, which average their gradients."""
     devices = setting["devices"]
     jax.config.update("jax_num_cpu_devices", devices)
-    share = ppo._replace(rows=ppo.rows // devices)
+    share = ppo._replace(num_envs=ppo.num_envs // devices)
     carry = jax.pmap(functools.partial(begin, share), "device")(jax.random.split(jax.random.key(seed), devices))
     learn_several = jax.pmap(
         functools.partial(scan_updates, share), "device", static_broadcasted_argnums=1, donate_argnums=0
@@ -85,7 +85,7 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
         nonlocal carry, mean_return
         carry, returns = jax.block_until_ready(learn_several(carry, updates))
         mean_return = float(returns[:, -1].mean())
-        return updates * ppo.rows * ppo.steps
+        return updates * ppo.num_envs * ppo.rollout_length
 
     return Trainer(learn, lambda: mean_return, close=lambda: None)
 
@@ -93,14 +93,14 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 def begin(ppo: PPO, key: jax.Array) -> Carry:
     """New games, different on each device, and a new network, the same on all devices."""
     of_network, of_games, rest = jax.random.split(key, 3)
-    observation, state = jax.vmap(ENVIRONMENT.reset, (0, None))(jax.random.split(of_games, ppo.rows), PARAMETERS)
+    observation, state = jax.vmap(ENVIRONMENT.reset, (0, None))(jax.random.split(of_games, ppo.num_envs), PARAMETERS)
     params = jax.lax.all_gather(ActorCritic(ppo.hidden).init(of_network, observation), "device")
     params = jax.tree.map(lambda leaf: leaf[0], params)
-    return Carry(params, optimizer(ppo).init(params), state, observation, jnp.zeros(ppo.rows), rest)
+    return Carry(params, optimizer(ppo).init(params), state, observation, jnp.zeros(ppo.num_envs), rest)
 
 
 def optimizer(ppo: PPO) -> optax.GradientTransformation:
-    return optax.chain(optax.clip_by_global_norm(ppo.gradient), optax.adam(ppo.learning_rate, eps=1e-5))
+    return optax.chain(optax.clip_by_global_norm(ppo.max_grad_norm), optax.adam(ppo.learning_rate, eps=1e-5))
 
 
 def scan_updates(ppo: PPO, carry: Carry, updates: int) -> tuple[Carry, jax.Array]:
@@ -110,11 +110,11 @@ def scan_updates(ppo: PPO, carry: Carry, updates: int) -> tuple[Carry, jax.Array
 
 def update(ppo: PPO, carry: Carry) -> tuple[Carry, jax.Array]:
     """One rollout and the epochs over it."""
-    carry, (moments, lengths) = jax.lax.scan(lambda carry, _: play(ppo, carry), carry, length=ppo.steps)
+    carry, (moments, lengths) = jax.lax.scan(lambda carry, _: play(ppo, carry), carry, length=ppo.rollout_length)
     _, last_value = ActorCritic(ppo.hidden).apply(carry.params, carry.observation)
     advantage = advantages(ppo, moments, last_value)
     samples = Sample(moments.observation, moments.action, moments.log_prob, moments.value, advantage)
-    key, *epochs = jax.random.split(carry.key, ppo.epochs + 1)
+    key, *epochs = jax.random.split(carry.key, ppo.update_epochs + 1)
     (params, state), _ = jax.lax.scan(
         lambda learned, key: (epoch(ppo, learned, samples, key), None),
         (carry.params, carry.optimizer),
@@ -130,7 +130,7 @@ def play(ppo: PPO, carry: Carry) -> tuple[Carry, tuple[Moment, jax.Array]]:
     logits, value = ActorCritic(ppo.hidden).apply(carry.params, carry.observation)
     action = jax.random.categorical(dice, logits)
     log_prob = chosen(jax.nn.log_softmax(logits), action)
-    keys = jax.random.split(luck, ppo.rows)
+    keys = jax.random.split(luck, ppo.num_envs)
     step = jax.vmap(ENVIRONMENT.step, (0, 0, 0, None))
     observation, state, reward, done, _ = step(keys, carry.state, action, PARAMETERS)
     moment = Moment(carry.observation, action, log_prob, value, reward, done)
@@ -149,9 +149,9 @@ def advantages(ppo: PPO, moments: Moment, last_value: jax.Array) -> jax.Array:
 
     def back(carry: tuple[jax.Array, jax.Array], moment: Moment) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
         advantage, next_value = carry
-        alive = ppo.discount * (1 - moment.done)
+        alive = ppo.gamma * (1 - moment.done)
         surprise = moment.reward + alive * next_value - moment.value
-        advantage = surprise + alive * ppo.trace * advantage
+        advantage = surprise + alive * ppo.gae_lambda * advantage
         return (advantage, moment.value), advantage
 
     return jax.lax.scan(back, (jnp.zeros_like(last_value), last_value), moments, reverse=True, unroll=16)[1]
@@ -161,7 +161,7 @@ def epoch(ppo: PPO, learned: tuple[Any, Any], samples: Sample, key: jax.Array) -
     """One pass over all samples [T, N, …] in shuffled minibatches."""
     order = random_order(key, samples.action.size)
     flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[order], samples)
-    minibatches = jax.tree.map(lambda leaf: leaf.reshape(ppo.minibatches, -1, *leaf.shape[1:]), flat)
+    minibatches = jax.tree.map(lambda leaf: leaf.reshape(ppo.num_minibatches, -1, *leaf.shape[1:]), flat)
     return jax.lax.scan(lambda learned, some: (descend(ppo, learned, some), None), learned, minibatches)[0]
 
 
@@ -188,9 +188,9 @@ def loss(ppo: PPO, params: Any, samples: Sample) -> jax.Array:
     log_probs = jax.nn.log_softmax(logits)
     advantage = (samples.advantage - samples.advantage.mean()) / (samples.advantage.std() + 1e-8)
     ratio = jnp.exp(chosen(log_probs, samples.action) - samples.log_prob)
-    surrogate = jnp.minimum(ratio * advantage, jnp.clip(ratio, 1 - ppo.clip, 1 + ppo.clip) * advantage)
+    surrogate = jnp.minimum(ratio * advantage, jnp.clip(ratio, 1 - ppo.clip_coef, 1 + ppo.clip_coef) * advantage)
     target = samples.value + samples.advantage
-    near = samples.value + jnp.clip(value - samples.value, -ppo.clip, ppo.clip)
+    near = samples.value + jnp.clip(value - samples.value, -ppo.clip_coef, ppo.clip_coef)
     error = jnp.maximum(jnp.square(value - target), jnp.square(near - target))
     entropy = -(jnp.exp(log_probs) * log_probs).sum(-1)
-    return (ppo.value * 0.5 * error - surrogate - ppo.entropy * entropy).mean()
+    return (ppo.vf_coef * 0.5 * error - surrogate - ppo.ent_coef * entropy).mean()

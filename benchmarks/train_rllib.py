@@ -12,8 +12,8 @@ from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from training import PPO, Trainer
 
 NAMES = {
-    "num_epochs": "epochs", "lr": "learning_rate", "gamma": "discount", "lambda_": "trace", "clip_param": "clip",
-    "vf_loss_coeff": "value", "entropy_coeff": "entropy", "grad_clip": "gradient",
+    "num_epochs": "update_epochs", "lr": "learning_rate", "gamma": "gamma", "lambda_": "gae_lambda",
+    "clip_param": "clip_coef", "vf_loss_coeff": "vf_coef", "entropy_coeff": "ent_coef", "grad_clip": "max_grad_norm",
 }  # fmt: skip
 
 
@@ -39,21 +39,21 @@ def start(ppo: PPO, setting: Mapping[str, Any], seed: int) -> Trainer:
 
 def configure(ppo: PPO, setting: Mapping[str, Any], seed: int) -> PPOConfig:
     """The rows are divided among the runners; with 0 runners, the learner's process steps them itself."""
-    batch = ppo.rows * ppo.steps
+    batch = ppo.num_envs * ppo.rollout_length
     network = DefaultModelConfig(fcnet_hiddens=list(ppo.hidden), fcnet_activation="tanh", vf_share_layers=False)
     return (
         PPOConfig()
         .environment("CartPole-v1")
         .env_runners(
             num_env_runners=setting["runners"],
-            num_envs_per_env_runner=ppo.rows // max(1, setting["runners"]),
+            num_envs_per_env_runner=ppo.num_envs // max(1, setting["runners"]),
             gym_env_vectorize_mode=setting["mode"],
         )
         .learners(num_learners=0)
         .rl_module(model_config=network)
         .training(
             train_batch_size_per_learner=batch,
-            minibatch_size=batch // ppo.minibatches,
+            minibatch_size=batch // ppo.num_minibatches,
             grad_clip_by="global_norm",
             use_kl_loss=False,
             **ppo.as_called(NAMES),

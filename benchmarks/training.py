@@ -24,18 +24,18 @@ PACKAGES = ("jax", "flax", "optax", "gymnax", "gymnasium", "stable_baselines3", 
 TRIALS: dict[str, tuple[dict[str, int | str], ...]] = {
     "purejax": ({"devices": 1, "updates": 4}, {"devices": 2, "updates": 4}),
     "sb3": (
-        {"rows": 8, "threads": 1, "updates": 20},
-        {"rows": 64, "threads": 1, "updates": 4},
-        {"rows": 64, "threads": 2, "updates": 4},
-        {"rows": 512, "threads": 1, "updates": 1},
-        {"rows": 512, "threads": 2, "updates": 1},
+        {"num_envs": 8, "threads": 1, "updates": 20},
+        {"num_envs": 64, "threads": 1, "updates": 4},
+        {"num_envs": 64, "threads": 2, "updates": 4},
+        {"num_envs": 512, "threads": 1, "updates": 1},
+        {"num_envs": 512, "threads": 2, "updates": 1},
     ),
     "rllib": (
-        {"rows": 8, "runners": 2, "mode": "sync", "updates": 20},
-        {"rows": 64, "runners": 0, "mode": "vector_entry_point", "updates": 2},
-        {"rows": 64, "runners": 2, "mode": "sync", "updates": 2},
-        {"rows": 64, "runners": 2, "mode": "vector_entry_point", "updates": 2},
-        {"rows": 512, "runners": 2, "mode": "vector_entry_point", "updates": 1},
+        {"num_envs": 8, "runners": 2, "mode": "sync", "updates": 20},
+        {"num_envs": 64, "runners": 0, "mode": "vector_entry_point", "updates": 2},
+        {"num_envs": 64, "runners": 2, "mode": "sync", "updates": 2},
+        {"num_envs": 64, "runners": 2, "mode": "vector_entry_point", "updates": 2},
+        {"num_envs": 512, "runners": 2, "mode": "vector_entry_point", "updates": 1},
     ),
 }
 """settings to try for each peer; `updates` is chosen so that a round takes a second or more"""
@@ -44,18 +44,18 @@ TRIALS: dict[str, tuple[dict[str, int | str], ...]] = {
 class PPO(NamedTuple):
     """The common PPO settings, those of Ludus: tanh layers, separate actor and critic, Adam."""
 
-    rows: int
-    steps: int
-    epochs: int
-    minibatches: int
+    num_envs: int
+    rollout_length: int
+    update_epochs: int
+    num_minibatches: int
     hidden: tuple[int, ...]
     learning_rate: float
-    discount: float
-    trace: float
-    clip: float
-    entropy: float
-    value: float
-    gradient: float
+    gamma: float
+    gae_lambda: float
+    clip_coef: float
+    ent_coef: float
+    vf_coef: float
+    max_grad_norm: float
 
     def as_called(self, names: Mapping[str, str]) -> dict[str, Any]:
         """Settings with a peer's names: {peer's name: our name} to {peer's name: value}."""
@@ -105,8 +105,8 @@ def measure(
 
 
 def ppo_with(ppo: Mapping[str, Any], setting: Mapping[str, Any]) -> PPO:
-    """The common settings, with the peer's own rows and steps if its setting has them."""
-    own = {name: setting[name] for name in ("rows", "steps") if name in setting}
+    """The common settings, with the peer's own num_envs and rollout_length if its setting has them."""
+    own = {name: setting[name] for name in ("num_envs", "rollout_length") if name in setting}
     return PPO(**{**ppo, "hidden": tuple(ppo["hidden"]), **own})
 
 

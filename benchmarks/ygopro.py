@@ -104,8 +104,8 @@ def measure(case: Case, chosen: argparse.Namespace, folder: pathlib.Path) -> lis
     pairs = []
     for done in range(chosen.rounds):
         pairs.append((bare(chosen.core, played, case.library, folder), bridged(case.game, chosen)))
-        told = f"{pairs[-1][0]:.0f} bare, {pairs[-1][1]:.0f} bridged"
-        reporting.tell(f"{case.name}, round {done + 1} of {chosen.rounds}: {told}")
+        rates = f"{pairs[-1][0]:.0f} bare, {pairs[-1][1]:.0f} bridged"
+        reporting.tell(f"{case.name}, round {done + 1} of {chosen.rounds}: {rates}")
     rates = [statistics.median(each) for each in zip(*pairs, strict=True)]
     share = statistics.median(through / alone for alone, through in pairs)
     return [
@@ -208,10 +208,10 @@ def bare_in_node(core: str, played: Played, library: Files, folder: pathlib.Path
     first = [name for name, _ in library.first_scripts()]
     given = {"cards": cards, "duels": duels, "scripts": scripts, "first": first, "laps": LAPS}
     (folder / "duels.json").write_text(json.dumps(given))
-    told = subprocess.run(
+    done = subprocess.run(
         ["node", BARE, find_package(), folder / "duels.json"], check=True, capture_output=True, text=True
     )
-    return played.decisions / float(told.stdout)
+    return played.decisions / float(done.stdout)
 
 
 def bare_in_here(core: str, played: Played, library: Files, folder: pathlib.Path) -> float:
@@ -239,12 +239,12 @@ def answer_all(duel: Any, functions: Any, answers: Any, sizes: Any, scratch: Any
     while True:
         status = compiled_driver.call(functions[compiled_driver.PROCESS], duel, 0, 0) & 0xFFFFFFFF
         start = compiled_driver.call(functions[compiled_driver.GET_MESSAGE], duel, scratch.address, 0)
-        told = compiled_driver.bytes_at(start, scratch.words[compiled_driver.LENGTH] & 0xFFFFFFFF)
-        newest = compiled_driver.newest(told)
-        if status == compiled_driver.ENDED or (newest < len(told) and told[newest] == messages.WIN):
+        message = compiled_driver.bytes_at(start, scratch.words[compiled_driver.LENGTH] & 0xFFFFFFFF)
+        newest = compiled_driver.newest(message)
+        if status == compiled_driver.ENDED or (newest < len(message) and message[newest] == messages.WIN):
             return given
         if status == compiled_driver.AWAITING:
-            if compiled_driver.offers_nothing(told, newest):
+            if compiled_driver.offers_nothing(message, newest):
                 compiled_driver.call(
                     functions[compiled_driver.SET_RESPONSE], duel, scratch.address + 8 * compiled_driver.PASS, 4
                 )

@@ -5,8 +5,7 @@ Nothing heavy is imported here: names are fetched when they are first used, so `
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ludus.bridges import open_pool
@@ -16,20 +15,26 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "ludus.bridges": ("open_pool",),
-    "ludus.games": ("Game", "load"),
-    "ludus.pool": ("Pool",),
-    "ludus.types": ("Continuous", "Decision", "Discrete", "LudusError", "Rollout", "Spec", "Step"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
 __all__ = [
     "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool", "Rollout", "Spec", "Step", "load", "open_pool",
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'ludus' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME_OF[name]), name)
+def __getattr__(name: str) -> object:
+    if name == "open_pool":
+        from ludus import bridges
+
+        return bridges.open_pool
+    if name == "Pool":
+        from ludus import pool
+
+        return pool.Pool
+    if name in ("Game", "load"):
+        from ludus import games
+
+        return getattr(games, name)
+    if name in __all__:
+        from ludus import types
+
+        return getattr(types, name)
+    raise AttributeError(f"module 'ludus' has no attribute {name!r}")

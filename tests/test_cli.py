@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes, their output, their exit codes."""
+"""The command line in real processes: output and exit codes."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def test_games_lists_every_game():
     assert next(game for game in facts if game["name"] == "car")["parameters"]["track"] == "random"
 
 
-def test_show_writes_pictures_and_tells_how_it_went(tmp_path):
+def test_show_writes_pictures_and_prints_results(tmp_path):
     for ending in ("png", "webp", "svg", "gif", "mp4"):
         answer = run("show", "car(track=7)", "--seed", "7", "--steps", "30", "--out", str(tmp_path / f"lap.{ending}"))
         assert answer.returncode == 0, answer.stderr
@@ -43,7 +43,7 @@ def test_show_without_a_file_draws_in_the_terminal():
     assert "▀" in answer.stdout and "a b c d e f g" in answer.stdout
 
 
-def test_show_moves_in_a_real_terminal():
+def test_show_animates_in_a_terminal():
     reader, writer = pty.openpty()
     command = [sys.executable, "-m", "ludus.cli", "show", "cartpole", "--steps", "2", "--columns", "20"]
     with subprocess.Popen(command, stdout=writer, stderr=subprocess.DEVNULL) as process:
@@ -71,7 +71,7 @@ def test_play_takes_moves_from_the_keyboard():
 @pytest.mark.parametrize(
     "arguments", [("play", "tictactoe"), ("battle", "person", "random", "--game", "tictactoe", "--games", "2")]
 )
-def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
+def test_a_person_needs_standard_input(arguments):
     ended = run(*arguments, stdin="")
     code = "import os, sys; os.close(0); os.execv(sys.executable, [sys.executable, '-m', 'ludus.cli', *sys.argv[1:]])"
     closed = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
@@ -83,7 +83,7 @@ def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         (("show", "tictacto"), 'unknown game "tictacto"; did you mean "tictactoe"?'),
         (("show", "car(trak=7)"), 'car has no parameter "trak"'),
@@ -98,11 +98,11 @@ def test_where_nobody_can_be_asked_there_is_a_sentence(arguments):
         (("bench", "pool", "--rounds", "0"), "--rounds must be at least 1, not 0"),
     ],
 )
-def test_mistakes_get_a_sentence_and_exit_code_2(arguments, sentence):
+def test_mistakes_give_a_message_and_exit_code_2(arguments, message):
     answer = run(*arguments)
     assert answer.returncode == 2
     assert answer.stderr.splitlines()[-1].startswith("ludus: ")
-    assert sentence in answer.stderr
+    assert message in answer.stderr
     assert "Traceback" not in answer.stderr
     assert "Traceback" in run(*arguments, "--traceback").stderr
 
@@ -154,7 +154,7 @@ def test_a_new_game_can_be_written_elsewhere(tmp_path, monkeypatch):
     assert refused.returncode == 2 and "is a file; give the folder for chess.py" in refused.stderr
 
 
-def test_a_changed_rule_is_noticed_by_the_golden_game(tmp_path, monkeypatch):
+def test_the_golden_game_detects_a_changed_rule(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
     assert run("new", "hex").returncode == 0
     missing = run("golden", "hex", "--check")
@@ -166,7 +166,7 @@ def test_a_changed_rule_is_noticed_by_the_golden_game(tmp_path, monkeypatch):
     assert changed.returncode == 1 and 'was "CUT after' in changed.stdout
 
 
-def test_a_broken_game_is_listed_beside_the_others(tmp_path, monkeypatch):
+def test_a_broken_game_is_listed_with_its_error(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
     (tmp_path / "broken.py").write_text("SPEC = 1 +\n")
     (tmp_path / "ünï.py").write_text("")

@@ -20,7 +20,8 @@ KINDS = {algorithms.settings_kind(name).__name__: name for name in algorithms.na
     ("--algorithm world_model --no-mirror car", {"game": "car", "mirror": False}),
     ("--json --no-mirror --out runs car --algorithm=world_model", {"game": "car", "mirror": False}),
     ("--network.actor-dims 32 16 car --algorithm world_model", {"game": "car", "algorithm": "world_model"}),
-    ("--no-refresh-rollouts --steps 5 connect4 --algorithm ppo", {"game": "connect4", "refresh_rollouts": False, "steps": 5}),
+    ("--no-refresh-rollouts --steps 5 connect4 --algorithm ppo",
+     {"game": "connect4", "refresh_rollouts": False, "steps": 5}),
     ("--no_refresh_rollouts connect4 --algorithm ppo", {"game": "connect4", "refresh_rollouts": False}),
     ("--opponents self:0.7 past:0.3 connect4 --algorithm ppo", {"opponents": ("self:0.7", "past:0.3")}),
     ("--model.no-film --agent rnn connect4 --algorithm ppo", {"game": "connect4", "agent": "rnn"}),
@@ -38,12 +39,12 @@ def test_flags_may_stand_before_the_game(line, wanted):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_flag_of_every_algorithm_is_known_with_its_values(kind, capsys, monkeypatch):
-    """As tyro's own help shows them: `--refresh-rollouts, --no-refresh-rollouts`, `--steps INT`, `--log [WORD [WORD ...]]`."""
+    """As in the help of tyro: `--refresh-rollouts, --no-refresh-rollouts`, `--steps INT`, `--log [WORD [WORD ...]]`."""
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         tyro.cli(Run[algorithms.settings_kind(KINDS[kind])], args=["--help"])
     shown = re.findall(r"^\S? *(--[a-z][\w.-]*)(.*)", capsys.readouterr().out, re.MULTILINE)
-    assert len(shown) > 15 and "--algorithm" in dict(shown)
+    assert len(shown) >= 15 and "--algorithm" in dict(shown)
     for flag, follows in shown:
         assert flags()[flag] == (NONE if follows.startswith(", --") else MANY if "..." in follows else ONE), flag
 
@@ -56,12 +57,12 @@ def test_the_game_comes_first(flag):
     assert game_first([flag, *value]) == [flag, *value]
 
 
-def test_values_are_found_behind_their_flag():
+def test_values_are_found_after_their_flag():
     assert value_of("--algorithm", ["--algorithm", "ppo"]) == value_of("--algorithm", ["--algorithm=ppo"]) == "ppo"
     assert value_of("--algorithm", ["--algorithm"]) is None
 
 
-def test_a_misspelt_flag_is_not_taken_for_the_lack_of_a_game():
+def test_a_misspelt_flag_is_reported_instead_of_a_missing_game():
     with pytest.raises(LudusError, match=r'unknown flag "--no-miror"; did you mean "--no-mirror"\?'):
         run_of(["--no-miror", "car"])
     with pytest.raises(LudusError, match="no game given, expected for example: ludus train tictactoe"):

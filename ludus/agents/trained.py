@@ -6,12 +6,16 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ludus import discovery
 from ludus.agents import checkpoint
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
+
+GROUP = "ludus.algorithms"
+"""the entry-point group of algorithms by other authors, which may bring their own kinds of agents"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +69,15 @@ def newest_in(path: pathlib.Path) -> pathlib.Path:
 
 
 def restore(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]:
-    """The agent and the parameters of a checkpoint, for evaluation (greedy)."""
+    """The agent and the parameters of a checkpoint, for evaluation (greedy).
+
+    An agent of a kind that is not ours is restored by the algorithm of that name, a module of a user or of an installed
+    package with a function `restore_agent(stored, pool)`.
+    """
     kind = str(stored.manifest.agent["kind"])
+    if kind not in RESTORERS and kind in discovery.names(GROUP, None):
+        restored: tuple[Agent, Params] = discovery.load(GROUP, None, kind).restore_agent(stored, pool)
+        return restored
     if kind not in RESTORERS:
         raise LudusError(
             f'unknown kind of agent "{kind}" in this checkpoint; this version of ludus has {", ".join(RESTORERS)}'

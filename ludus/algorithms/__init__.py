@@ -8,6 +8,7 @@ without one a tabular method.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import importlib
@@ -37,12 +38,26 @@ def settings_kind(name: str) -> Any:
     if home is None and name in discovery.names(GROUP, None):
         home = TABULAR
         if hasattr(module := discovery.load(GROUP, None, name), "ALGORITHM"):
-            return module.ALGORITHM
+            return checked_kind(module)
+        if not hasattr(module, "backup"):
+            raise LudusError(f"{module.__file__} has neither ALGORITHM nor, for a tabular method, a function backup")
     if home is None:
         close = difflib.get_close_matches(name, names(), 1)
         hint = f'did you mean "{close[0]}"? ' if close else ""
         raise LudusError(f'unknown algorithm "{name}"; {hint}known are {", ".join(names())}')
     return importlib.import_module(f"{__name__}.{home}").ALGORITHM
+
+
+def checked_kind(module: ModuleType) -> Any:
+    """The ALGORITHM of another author's module; raises LudusError if it is not a class of settings."""
+    kind = module.ALGORITHM
+    fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    if not isinstance(kind, type) or "method" not in fields:
+        raise LudusError(
+            f"{module.__file__}: ALGORITHM must be a frozen dataclass with the field `method` that implements "
+            f"ludus.algorithms.protocol.Algorithm, not {kind!r}"
+        )
+    return kind
 
 
 def methods(family: str) -> list[str]:
@@ -66,8 +81,18 @@ def from_dict(values: Mapping[str, Any], where: str) -> Any:
 
 
 def family(name: str) -> str:
-    """The package that an algorithm is in: `tabular` of sarsa, `ppo` of ppo."""
-    return _homes().get(name, name)
+    """The package that an algorithm is in: `tabular` of sarsa and of other authors' methods, `ppo` of ppo."""
+    if name in _homes():
+        return _homes()[name]
+    try:
+        return name if hasattr(discovery.load(GROUP, None, name), "ALGORITHM") else TABULAR
+    except LudusError:  # unknown or broken: `settings_kind` gives the reason
+        return name
+
+
+def families() -> set[str]:
+    """The packages that algorithms are in."""
+    return set(_homes().values())
 
 
 @functools.cache

@@ -133,10 +133,10 @@ def gae(
     first: Array,
     value: Array,
     gamma: float | Array,
-    trace: float | Array,
+    lambda_: float | Array,
     parallel: bool = False,
 ) -> Array:
-    """Generalised advantage estimation, A_t = δ_t + γ_{t+1} λ A_{t+1}, [T, N, P]; λ is `trace`.
+    """Generalised advantage estimation, A_t = δ_t + γ_{t+1} λ A_{t+1}, [T, N, P]; λ is `lambda_`.
 
     reward and value are [T+1, N, P], discount and first [T+1, N], as `Step` has them;
     δ_t = r_{t+1} + γ_{t+1} V_{t+1} - V_t. What the critic should have said, the λ-return, is A_t + V_t. Every seat has
@@ -144,7 +144,7 @@ def gae(
     Schulman et al. 2015, https://arxiv.org/abs/1506.02438
     """
     moves = transitions(reward, discount, first, value, gamma)
-    keep = jnp.where(moves.valid, trace * moves.keep, 0.0)
+    keep = jnp.where(moves.valid, lambda_ * moves.keep, 0.0)
     return jax.lax.stop_gradient(accumulate(moves.error, keep, jnp.zeros_like(moves.value[0]), parallel))
 
 
@@ -192,7 +192,7 @@ def vtrace(
     value: Array,
     ratio: Array,
     gamma: float | Array,
-    trace: float | Array = 1.0,
+    lambda_: float | Array = 1.0,
     rho_clip: float = 1.0,
     c_clip: float = 1.0,
 ) -> VTrace:
@@ -205,7 +205,7 @@ def vtrace(
     ratio = jnp.where(moves.valid, ratio, 0.0)
     weight = jnp.broadcast_to(jnp.minimum(rho_clip, ratio), moves.value.shape)
     last = jnp.zeros_like(moves.value[:1])
-    keep = moves.keep * trace * jnp.minimum(c_clip, ratio)
+    keep = moves.keep * lambda_ * jnp.minimum(c_clip, ratio)
     surprise = accumulate(weight * moves.error, keep, last[0])
     following = moves.following + jnp.concatenate([surprise[1:], last])
     advantage = moves._replace(following=following).error

@@ -50,7 +50,7 @@ def moments(tally: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def means(tally: Array) -> dict[str, float]:
-    """The metrics of a tally: means over the games that ended, if any has, and the spread of the first seat's return."""
+    """The metrics of a tally: means over the ended games, if there are any, and the spread of the first return."""
     episodes = float(tally[EPISODES])
     metrics = {"decisions": float(tally[DECISIONS]), "episodes": episodes}
     if not episodes:

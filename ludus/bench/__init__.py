@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.pool import hardware
+from ludus.types import JsonObject
 
 Tell = Callable[[str, int, int], None]
 """called with the name of the present measurement, the number of finished parts and their total"""
@@ -20,7 +21,7 @@ class Result(NamedTuple):
     unit: str
 
 
-def as_json(results: Iterable[Result]) -> dict[str, Any]:
+def as_json(results: Iterable[Result]) -> JsonObject:
     """{"hardware": {…}, "results": [{"name", "value", "unit"}, …]}."""
     return {"hardware": hardware.describe(), "results": [result._asdict() for result in results]}
 

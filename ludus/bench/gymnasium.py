@@ -5,9 +5,14 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.bench import Result, Tell, median_rate
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+    from ludus.types import Array
 
 ROUND_SECONDS = 0.4
 
@@ -27,7 +32,7 @@ def suite(rounds: int, tell: Tell, environments: int = 64) -> Iterator[Result]:
     yield Result("gymnasium/cartpole/over_sync_vector", fast / slow, "x")
 
 
-def rate(environments: Any) -> float:
+def rate(environments: VectorEnv[Array, Array, Array]) -> float:
     environments.reset(seed=1)
     actions = [environments.action_space.sample() for _ in range(32)]
     start, steps = time.perf_counter(), 0

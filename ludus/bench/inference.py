@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,17 @@ from ludus.agents.neural.networks.games.duel.layout import points as points
 from ludus.agents.neural.networks.layout import Field, Layout, trimmed
 from ludus.agents.neural.networks.settings import KNOWN_IDS, ModelArgs
 from ludus.bench import Result, Tell, median_rate
-from ludus.types import Array, Discrete
+from ludus.types import Array, Discrete, PyTree
+
+if TYPE_CHECKING:
+    import jax
 
 ROWS = 8
 IN_PLAY = 40
 """number of cards of both players at the start of a duel"""
 ROUND_SECONDS = 1.0
+Decide = Callable[[Mapping[str, Array], PyTree, Array], "tuple[PyTree, tuple[jax.Array, jax.Array]]"]
+"""of observations, memory and seats: the new memory, and logits and values"""
 
 
 def random_duel(rows: int, cards: int, seed: int = 0) -> dict[str, Array]:
@@ -82,7 +87,7 @@ def measure(args: ModelArgs, observation: Mapping[str, Array], rounds: int) -> f
     return median_rate(rate, rounds)
 
 
-def compiled(args: ModelArgs) -> tuple[Callable[..., Any], Any]:
+def compiled(args: ModelArgs) -> tuple[Decide, PyTree]:
     """A decision of an untrained network as one compiled function, and its initial memory.
 
     Id embeddings are folded once, as for all decisions with the same parameters.
@@ -96,8 +101,10 @@ def compiled(args: ModelArgs) -> tuple[Callable[..., Any], Any]:
     variables = folded(network, new_variables(network, jax.random.key(0)))
 
     @jax.jit
-    def decide(variables: Any, observation: Any, memory: Any, seats: Any) -> Any:
-        answer: Any = network.apply(variables, observation, memory, switch_or_main=seats)
+    def decide(
+        variables: PyTree, observation: Mapping[str, Array], memory: PyTree, seats: Array
+    ) -> tuple[PyTree, tuple[jax.Array, jax.Array]]:
+        answer: PyTree = network.apply(variables, observation, memory, switch_or_main=seats)
         return answer[0], answer[1:3]
 
     return lambda *given: decide(variables, *given), network.init_rnn_state(ROWS)

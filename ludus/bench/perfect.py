@@ -19,8 +19,8 @@ PLY = 12
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
     """A hundred random positions per round, each solved with an empty transposition table."""
     positions = random_positions(100 * rounds)
-    asked: dict[str, Callable[[int, int], object]] = {"solve": solve, "best_moves": best_moves}
-    for done, (name, answer) in enumerate(asked.items()):
+    solvers: dict[str, Callable[[int, int], object]] = {"solve": solve, "best_moves": best_moves}
+    for done, (name, answer) in enumerate(solvers.items()):
         tell(f"perfect/connect4/{name}/ply={PLY}, {len(positions)} positions", done, 2)
         answer(*positions[0])
         seconds = np.array([_seconds(answer, *position) for position in positions])

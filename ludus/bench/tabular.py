@@ -7,17 +7,20 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
+from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.algorithms.planning import dynamics_of, value_iteration
 from ludus.algorithms.tabular import Tabular
 from ludus.algorithms.tabular.checkpoints import Learner
 from ludus.algorithms.tabular.forms import bigtable_rate
+from ludus.algorithms.tabular.forms.worker import FormWorker
+from ludus.algorithms.tabular.worker import Worker
 from ludus.bench import Result, Tell, median_rate
-from ludus.bridges import open_pool
+from ludus.bridges import AnyPool, open_pool
 from ludus.evaluation import scores
 from ludus.evaluation.optimality import nearness, step_of
 from ludus.runtimes import Job, open_source
@@ -31,6 +34,9 @@ LEARNED = {"taxi": TAXI, "cliffwalking": "gymnasium:CliffWalking-v1", "frozenlak
 STEPPED = f"{FROZEN_LAKE[:-1]}, compiled=false)"
 CHUNK, CHUNKS = 2**20, 12
 """updates between merges, and merges per round"""
+Form = Literal["list", "numpy", "compiled"]
+FORM_STEPS: dict[Form, int] = {"list": 6_000, "numpy": 6_000, "compiled": 4_000_000}
+"""steps of one measurement of each form"""
 
 
 def suite(rounds: int, tell: Tell) -> Iterator[Result]:
@@ -112,13 +118,13 @@ def forms(rounds: int) -> Iterator[Result]:
     """The same self-play in plain Python, in NumPy and compiled, with 1 and 64 rows."""
     for rows, suffix in ((1, ""), (64, "/rows=64")):
         rates = {}
-        for form, steps in (("list", 6_000), ("numpy", 6_000), ("compiled", 4_000_000)):
+        for form, steps in FORM_STEPS.items():
             rates[form] = median_rate(functools.partial(_form_rate, form, steps // rows, rows), rounds)
             yield Result(f"tabular/{form}{suffix}", rates[form], "updates/s")
         yield Result(f"tabular/compiled_over_list{suffix}", rates["compiled"] / rates["list"], "x")
 
 
-def _form_rate(form: Any, steps: int, rows: int) -> float:
+def _form_rate(form: Form, steps: int, rows: int) -> float:
     worker = _worker(Job("tictactoe", rows, 1, steps, 1, Tabular(form=form, exploration="0.2")))
     table = worker.new_table()
     worker.learn(table, 20)
@@ -160,7 +166,7 @@ def optimum(rounds: int) -> Iterator[Result]:
 
 def _trained(
     game: str, steps: int, runtime: str, seed: int, settings: Tabular | None = None
-) -> tuple[Any, TabularAgent]:
+) -> tuple[Table, TabularAgent]:
     settings = settings or Tabular(learning_rate="0.3", exploration="0.4")
     workers = 2 if runtime == "threads" else 1
     job = Job(game, 64, seed, min(steps // workers, CHUNK) // 64, workers, settings)
@@ -176,12 +182,14 @@ def _trained(
         pool.close()
 
 
-def _worker(job: Job) -> Any:
+def _worker(job: Job) -> Worker | FormWorker:
     """A tabular worker, which can also learn into a given table."""
-    return job.worker(0)
+    worker = job.worker(0)
+    assert isinstance(worker, Worker | FormWorker)
+    return worker
 
 
-def _empty_table(game: str) -> Any:
+def _empty_table(game: str) -> Table:
     pool = open_pool(game, 1, 0, threads=1)
     if not isinstance(pool.spec.actions, Discrete):
         raise LudusError(f"{game} has continuous actions; tabular learning needs discrete ones")
@@ -190,12 +198,12 @@ def _empty_table(game: str) -> Any:
     return table
 
 
-def _play_randomly(pool: Any, steps: int) -> None:
+def _play_randomly(pool: AnyPool, steps: int) -> None:
     for step in range(steps):
         pool.advance(pool.random_actions(step))
 
 
-def _seconds(work: Callable[[], Any]) -> float:
+def _seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

@@ -14,21 +14,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus import agents
+from ludus.agents.protocol import Agent, Params
 from ludus.bench import Result, Tell, inference, world_model
 from ludus.bridges import open_pool
 from ludus.evaluation import scores as evaluate
+from ludus.runtimes.transport.job import AnyAlgorithm
 from ludus.training import config
 from ludus.training.loop import train
 from ludus.training.opened import open_run
 from ludus.training.resume import new_learner
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
 
-PLAIN: dict[str, Any] = {"learning_rate": "0.0003", "ent_coef": "0.01", "gradient_accumulation": 4, "target_kl": 0.0}
+PLAIN: JsonObject = {"learning_rate": "0.0003", "ent_coef": "0.01", "gradient_accumulation": 4, "target_kl": 0.0}
 """2x64 tanh, 4 epochs x 4 minibatches, 512 x 128, no early stop: the settings for comparisons with other libraries"""
 UPDATES = 24
 """updates per round when a rate is measured"""
@@ -44,8 +46,8 @@ Part = Callable[[int], Iterator[Result]]
 class Learned(NamedTuple):
     """The result of a run."""
 
-    player: Any
-    params: Any
+    player: Agent
+    params: Params
     seconds: float
     metrics: list[dict[str, float]]
 
@@ -164,7 +166,7 @@ def duel(rounds: int) -> Iterator[Result]:
 def threads(rounds: int) -> Iterator[Result]:
     """Speed of actors in threads compared with a plain loop, measured in turn; their overlap and age."""
     for name, game in {"cartpole": "cartpole", **STEPPED}.items():
-        found: dict[str, list[Any]] = {"threads": [], "local": []}
+        found: dict[str, list[dict[str, float]]] = {"threads": [], "local": []}
         for _ in range(rounds):
             for runtime, rates in found.items():
                 rates.append(apart("rate", game, runtime))
@@ -187,7 +189,7 @@ PARTS: dict[str, Part] = {
 }  # fmt: skip
 
 
-def learn(run: config.Run[Any], updates: int = 0) -> Learned:
+def learn(run: config.Run[AnyAlgorithm], updates: int = 0) -> Learned:
     """Train without writing to disk; time is measured from the first step."""
     metrics: list[dict[str, float]] = []
     with contextlib.closing(open_run(run)) as opened:
@@ -209,7 +211,7 @@ def match(game: str, learned: Learned, against: str, games: int) -> evaluate.Mat
     return evaluate.match(game, [(learned.player, learned.params), (opponent, opponent.init(spec, 0))], games, 0)
 
 
-def plain(game: str, runtime: Any) -> config.Run[Any]:
+def plain(game: str, runtime: str) -> config.Run[AnyAlgorithm]:
     """A run with the settings for comparisons; games stepped in Python get fewer rows."""
     run = config.resolve("cartpole", "ppo")
     settings = dataclasses.replace(run.settings, **PLAIN)

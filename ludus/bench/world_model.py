@@ -13,20 +13,23 @@ import pathlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus import agents
+from ludus.agents.protocol import Agent, Params
+from ludus.algorithms.protocol import Learner
 from ludus.bench import Result
 from ludus.bridges import open_pool
 from ludus.dsl import CUT, PLAYING
 from ludus.evaluation import scores
 from ludus.rendering import plots
+from ludus.runtimes.transport.job import AnyAlgorithm
 from ludus.training import config
 from ludus.training.loop import Progress, train
 from ludus.training.opened import open_run
-from ludus.types import Decision, Rollout, Step
+from ludus.types import Array, Decision, JsonObject, Rollout, Step
 
 SEEDS, TRACKS = range(3), range(1001, 1009)
 EVERY = {"world_model": 500, "ppo": 100_000}
@@ -112,14 +115,16 @@ def evaluations(algorithm: str, seed: int) -> Iterator[Evaluation]:
             break
 
 
-def untrained(run: config.Run[Any]) -> tuple[Any, Any]:
+def untrained(run: config.Run[AnyAlgorithm]) -> tuple[Agent, Learner]:
     """The agent of a run and its learner before training."""
     with contextlib.closing(open_pool(run.game, 1, run.seed, threads=1)) as pool:
         agent = run.settings.new_agent(pool)
     return agent, run.settings.new_learner(agent, run.seed)
 
 
-def timed_updates(run: config.Run[Any], agent: Any, learner: Any) -> Iterator[tuple[Progress[Any], float]]:
+def timed_updates(
+    run: config.Run[AnyAlgorithm], agent: Agent, learner: Learner
+) -> Iterator[tuple[Progress[Learner], float]]:
     """Every update of a run with its training time so far in seconds; time spent by the caller is excluded."""
     with contextlib.closing(open_run(run)) as opened:
         spent, since = 0.0, time.perf_counter()
@@ -161,14 +166,14 @@ def count_lapped(drives: Drives) -> int:
     return int(sum(cut and total > LAP for cut, total in zip(drives.cut, drives.returns, strict=True)))
 
 
-def driven(player: Any, params: Any) -> Drives:
+def driven(player: Agent, params: Params) -> Drives:
     """Drive all tracks in one batch; steps after the end of a drive are marked as `first` and have reward 0."""
     with contextlib.ExitStack() as stack:
-        pools: list[Any] = [open_pool(f"car(track={track})", 1, track, threads=1) for track in TRACKS]
+        pools = [open_pool(f"car(track={track})", 1, track, threads=1) for track in TRACKS]
         for pool in pools:
             stack.enter_context(contextlib.closing(pool))
         memory, playing = player.memory(len(pools)), np.ones(len(pools), bool)
-        steps, actions = [side_by_side([pool.step for pool in pools])], list[Any]()
+        steps, actions = [side_by_side([pool.step for pool in pools])], list[Array]()
         while playing.any():
             decision, memory = player.act(params, memory, steps[-1], len(actions))
             actions.append(decision.action)
@@ -201,7 +206,7 @@ def held_out(seed: int = HELD_OUT) -> Rollout:
     return as_rollout(steps, actions)
 
 
-def as_rollout(steps: list[Step], actions: list[Any]) -> Rollout:
+def as_rollout(steps: list[Step], actions: list[Array]) -> Rollout:
     """Drives as a rollout, to measure prediction errors on."""
     from ludus.algorithms.rollout_worker import stack_steps
 
@@ -210,13 +215,12 @@ def as_rollout(steps: list[Step], actions: list[Any]) -> Rollout:
     return Rollout(stack_steps(steps), made, np.ones(lead, bool), (), 0, np.zeros(4), {})
 
 
-def errors(agent: Any, params: Any, test: Rollout) -> Errors:
+def errors(agent: Agent, params: Params, test: Rollout) -> Errors:
     """Prediction errors of an agent on drives it was not trained on."""
-    if not hasattr(agent, "imagine"):
-        return UNKNOWN
+    from ludus.agents.neural.world_model import WorldModelAgent
     from ludus.algorithms.world_model.update import prediction_errors
 
-    return prediction_errors(agent, params, test)
+    return prediction_errors(agent, params, test) if isinstance(agent, WorldModelAgent) else UNKNOWN
 
 
 def decisions(rounds: int) -> Iterator[Result]:
@@ -235,14 +239,14 @@ def decisions(rounds: int) -> Iterator[Result]:
         yield Result(f"world_model/decision/{name}", 1000.0 * float(np.median(taken[10:])), "ms")
 
 
-def draw(results: list[dict[str, Any]], picture: pathlib.Path) -> None:
+def draw(results: list[JsonObject], picture: pathlib.Path) -> None:
     """Plot tracks lapped over environment steps (logarithmic), with a band from the worst to the best seed."""
     series = [curve(results, algorithm, label) for algorithm, label in (("world_model", "world model"), ("ppo", "PPO"))]
     title = "8 tracks never seen: lapped without a crash"
     plots.curves(picture, series, title, "real steps, as powers of ten", "tracks lapped")
 
 
-def curve(results: list[dict[str, Any]], algorithm: str, label: str) -> plots.Series:
+def curve(results: list[JsonObject], algorithm: str, label: str) -> plots.Series:
     """The mean of all seeds; a seed that stopped after lapping all tracks keeps its last value."""
     values: dict[str, dict[int, float]] = {}
     for result in results:
@@ -263,7 +267,7 @@ def curve(results: list[dict[str, Any]], algorithm: str, label: str) -> plots.Se
     )
 
 
-def times(results: list[dict[str, Any]], algorithm: str, seeds: int) -> str:
+def times(results: list[JsonObject], algorithm: str, seeds: int) -> str:
     """For the legend: seconds until all tracks were first lapped, and the number of seeds that did."""
     wanted = f"world_model/{algorithm}/"
     seconds = [

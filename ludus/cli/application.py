@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Annotated
 
 import tyro
 
@@ -13,12 +13,12 @@ app = tyro.extras.SubcommandApp()
 GameName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     print(json.dumps(value))
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Any]:
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, so that standard output holds only the result."""
     from rich.console import Console
     from rich.progress import Progress

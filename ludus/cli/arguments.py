@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
 from ludus.types import LudusError
 
@@ -40,15 +41,18 @@ def flags() -> dict[str, int]:
     from ludus import algorithms
     from ludus.training.config import Run
 
-    kinds = {algorithms.settings_kind(name) for name in algorithms.names()}
+    kinds = set()
+    for name in algorithms.names():
+        with contextlib.suppress(LudusError):  # a module of another author that is broken matters only if it is used
+            kinds.add(algorithms.settings_kind(name))
     return {"-h": NONE, "--help": NONE, "--algorithm": ONE, **{k: v for kind in (Run, *kinds) for k, v in _flags(kind)}}
 
 
-def _flags(kind: Any, prefix: str = "") -> Iterator[tuple[str, int]]:
+def _flags(kind: type, prefix: str = "") -> Iterator[tuple[str, int]]:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
         name, hint = f"{prefix}{field.name.replace('_', '-')}", hints[field.name]
-        if dataclasses.is_dataclass(hint):
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             yield from _flags(hint, f"{name}.")
         elif hint is bool:
             *path, last = name.rpartition(".")

@@ -6,13 +6,17 @@ import contextlib
 import functools
 import pathlib
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
 from ludus.cli.games import asker, check_scale
 from ludus.types import LudusError
+
+if TYPE_CHECKING:
+    from ludus.evaluation.battle import Battle, Talk, Tournament
+    from ludus.evaluation.replays import Replay
 
 
 @app.command
@@ -51,7 +55,7 @@ def battle(
         _print_battle(name, result, written)
 
 
-def _print_battle(game: str, result: Any, written: list[str]) -> None:
+def _print_battle(game: str, result: Battle | Tournament, written: list[str]) -> None:
     from ludus.evaluation import battle as battles
 
     print(battles.match_text(game, result) if isinstance(result, battles.Battle) else battles.tournament_text(result))
@@ -59,19 +63,22 @@ def _print_battle(game: str, result: Any, written: list[str]) -> None:
         print(f"wrote {written[0]}" + (f" and {len(written) - 1} more" if len(written) > 1 else ""))
 
 
-def _run_battle(game: str, agents: tuple[str, ...], games: int, seed: int, keep: int, json: bool) -> Any:
+def _run_battle(
+    game: str, agents: tuple[str, ...], games: int, seed: int, keep: int, json: bool
+) -> Battle | Tournament:
     """The result of a battle of two or of a tournament, with a progress bar in a terminal."""
     from ludus.agents.players import person
     from ludus.evaluation import battle as battles
 
     if person.NAME in agents:
         return battles.battle(game, agents, games, seed, keep, talk=_prompts(json))
-    fight: Any = battles.battle if len(agents) == 2 else battles.tournament
     with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
-        return fight(game, agents, games, seed, keep, tell)
+        if len(agents) == 2:
+            return battles.battle(game, agents, games, seed, keep, tell)
+        return battles.tournament(game, agents, games, seed, keep, tell)
 
 
-def _prompts(json: bool) -> Any:
+def _prompts(json: bool) -> Talk:
     """Prompts and messages for a person; on standard error when the result is JSON."""
     from ludus.evaluation.battle import Talk
 
@@ -111,7 +118,7 @@ def replay(
             replays.watch(game, print, input if sys.stdin.isatty() and sys.stdout.isatty() else None)
 
 
-def _draw(game: Any, out: pathlib.Path, scale: float) -> None:
+def _draw(game: Replay, out: pathlib.Path, scale: float) -> None:
     """Write the game as a picture; long games get a higher frame rate."""
     from ludus.evaluation import replays
     from ludus.evaluation.show import thinned

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
 from ludus.types import LudusError
+
+if TYPE_CHECKING:
+    from ludus.bench import Result, Tell
 
 
 @app.command
@@ -42,7 +46,7 @@ def bench(
         print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
 
 
-def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Any) -> Any:
+def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Tell) -> Iterable[Result]:
     from ludus.bench import gymnasium, perfect, pool, startup, tabular
 
     if rounds < 1:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
+
+if TYPE_CHECKING:
+    from ludus.bridges.ygopro.yrp import Yrp
 
 
 @app.command
@@ -144,16 +147,16 @@ def _replay(file: str, game: str, as_json: bool) -> None:
     from ludus.games.duel.tools import reports
 
     replay = yrp.read_yrp(file)
-    told = reports.replay(replay)
+    facts = reports.replay(replay)
     if game:
-        told |= _played_again(replay, game)
+        facts |= _played_again(replay, game)
     if as_json:
-        print_json(told)
+        print_json(facts)
     else:
-        print(reports.replay_text(told))
+        print(reports.replay_text(facts))
 
 
-def _played_again(replay: Any, game: str) -> dict[str, Any]:
+def _played_again(replay: Yrp, game: str) -> JsonObject:
     """The state of a replayed duel after its last answer, in the real engine."""
     from ludus.bridges.ygopro import replays, settings
     from ludus.games import split_name

@@ -6,13 +6,17 @@ import pathlib
 import sys
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import tyro
 
 from ludus.cli.application import GameName, app, print_json
 from ludus.files import write_atomically
-from ludus.types import LudusError
+from ludus.types import Array, JsonObject, LudusError
+
+if TYPE_CHECKING:
+    from ludus.evaluation.show import Show
+    from ludus.games import Game
 
 
 @app.command(name="games")
@@ -79,7 +83,7 @@ def _pace(game: str) -> float:
     return 24.0 if ":" in game else games.load(game).pace
 
 
-def _draw_show(result: Any, out: pathlib.Path, scale: float, fps: float) -> None:
+def _draw_show(result: Show, out: pathlib.Path, scale: float, fps: float) -> None:
     from ludus.rendering import images
 
     frames = len(result.frames) if out.suffix.lower() in images.MOVING else 1
@@ -87,7 +91,7 @@ def _draw_show(result: Any, out: pathlib.Path, scale: float, fps: float) -> None
     images.save(out, result.frames, result.frame, fps, scale)
 
 
-def _print_show(result: Any, out: pathlib.Path | None, columns: int) -> None:
+def _print_show(result: Show, out: pathlib.Path | None, columns: int) -> None:
     if out is None:
         _animate(result.frames, result.frame, columns)
         print(result.text)
@@ -306,7 +310,7 @@ def asker(prompts: TextIO | None = None) -> Callable[[str], str]:
     return ask
 
 
-def _facts(name: str, game: Any, error: str, kinds: list[str]) -> dict[str, Any]:
+def _facts(name: str, game: Game | None, error: str, kinds: list[str]) -> JsonObject:
     if game is None:
         return {"name": name, "error": error}
     spec = game.spec
@@ -314,7 +318,7 @@ def _facts(name: str, game: Any, error: str, kinds: list[str]) -> dict[str, Any]
     return facts | {"actions": spec.actions._asdict(), "parameters": game.settings, "agents": kinds}
 
 
-def _animate(frames: list[Any], frame: tuple[int, int], columns: int) -> None:
+def _animate(frames: list[Array], frame: tuple[int, int], columns: int) -> None:
     """Animate the game in a terminal; into a file or a pipe print only the last picture."""
     from ludus.rendering import images
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.panel import Panel
+
+    from ludus.training.course import Report
 
 LINE_SECONDS = 5.0
 """seconds between two progress lines when the output is not a terminal"""
 
 
 @contextmanager
-def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
+def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Report], None]]:
     """Yield a function that shows a report: a live panel in a terminal, lines in a file, nothing if quiet."""
     if quiet:
         yield lambda report: None
@@ -25,7 +30,7 @@ def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
     else:
         last = [0.0]
 
-        def line(report: Any) -> None:
+        def line(report: Report) -> None:
             if report.finished or time.monotonic() - last[0] >= LINE_SECONDS:
                 last[0] = time.monotonic()
                 print(in_one_line(report), file=stream, flush=True)
@@ -33,7 +38,7 @@ def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Any], None]]:
         yield line
 
 
-def picture(report: Any) -> Any:
+def picture(report: Report) -> Panel:
     """The panel that rich draws for a report."""
     from rich.panel import Panel
     from rich.progress_bar import ProgressBar
@@ -51,11 +56,11 @@ def picture(report: Any) -> Any:
     return Panel(grid, title=title, title_align="left", expand=False)
 
 
-def in_one_line(report: Any) -> str:
+def in_one_line(report: Report) -> str:
     return f"{report.folder.name}: " + ", ".join(f"{name} {value}" for name, value in facts(report).items())
 
 
-def facts(report: Any) -> dict[str, str]:
+def facts(report: Report) -> dict[str, str]:
     """The lines of the panel: steps, speed, score, metrics and time left, formatted as text."""
     left = (report.run.steps - report.steps) / report.rate if report.rate else 0.0
     shown = {"steps": f"{report.steps:,} of {report.run.steps:,}", "speed": f"{short(report.rate)} steps/s"}

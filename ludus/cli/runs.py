@@ -1,14 +1,19 @@
-"""`ludus runs`, `evaluate`, `inspect`: what was trained, and how good it is."""
+"""`ludus runs`, `evaluate`, `inspect`: list, evaluate and inspect trained agents."""
 
 from __future__ import annotations
 
 import pathlib
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import tyro
 
 from ludus.cli.application import app, print_json
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError, Spec
+
+if TYPE_CHECKING:
+    from ludus.agents.protocol import Agent, Params
+    from ludus.evaluation.exhaustive import Lines
+    from ludus.training.folder import Summary
 
 Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
 
@@ -20,12 +25,12 @@ def list_runs(
     plot: pathlib.Path | None = None,
     json: bool = False,
 ) -> None:
-    """List training runs and how they stand, and draw their scores together.
+    """List training runs with their progress and score, and plot their scores.
 
     Args:
         names: Only these runs.
-        out: Where the folders of runs lie.
-        plot: Draw the scores of all of them over their steps into this PNG.
+        out: Folder that contains the runs.
+        plot: PNG file to plot the scores of all these runs into.
         json: Print one JSON object instead.
     """
     found = _summaries(names, out)
@@ -42,19 +47,19 @@ def list_runs(
         plots.curves(plot, [score_series(out / summary.name) for summary in found], "scores", "steps", "score")
 
 
-def _summaries(names: tuple[str, ...], out: pathlib.Path) -> list[Any]:
-    """How these runs stand, or all of them where none is named."""
+def _summaries(names: tuple[str, ...], out: pathlib.Path) -> list[Summary]:
+    """Summaries of the named runs, or of all runs if no name is given."""
     from ludus.training.folder import list_runs as summaries
 
     wanted = [pathlib.Path(name).name for name in names]
     found = [summary for summary in summaries(out) if not wanted or summary.name in wanted]
     missing = set(wanted) - {summary.name for summary in found}
     if missing:
-        raise LudusError(f'there is no run "{min(missing)}" in "{out}"; ludus runs lists those that there are')
+        raise LudusError(f'there is no run "{min(missing)}" in "{out}"; ludus runs lists all runs')
     return found
 
 
-def _line(summary: Any) -> str:
+def _line(summary: Summary) -> str:
     if not summary.algorithm:
         return f"{summary.name:<28} {summary.game}"
     half = ((summary.high or 0.0) - (summary.low or 0.0)) / 2.0
@@ -68,15 +73,15 @@ def evaluate(
     what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|GAME")], /, agent: str | None = None,
     games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False,
 ) -> None:  # fmt: skip
-    """Let an agent play in earnest, and tell its score with a confidence interval, and what else its game counts.
+    """Evaluate an agent without exploration: its score with a confidence interval, and the measures of the game.
 
     Args:
-        what: The folder of a run, or of one of its checkpoints; or, with --agent, a game.
-        agent: Who plays the game: expert, greedy, perfect, scripted, random, mcts, trained, lookahead.
-        games: How many games.
-        against: Who plays the other seats: random, perfect, scripted, mcts, lookahead, or a run.
-        seed: Makes the games repeatable.
-        lines: Prove instead of sampling: every line of play of every opponent, from each seat (small games).
+        what: Folder of a run or of a checkpoint; with --agent, the name of a game.
+        agent: The player: expert, greedy, perfect, scripted, random, mcts, trained, lookahead.
+        games: Number of games.
+        against: The opponent in the other seats: random, perfect, scripted, mcts, lookahead, or a run.
+        seed: Random seed; the same seed gives the same games.
+        lines: Instead of sampling games, check every line of play of every opponent, from each seat (small games only).
         json: Print one JSON object instead.
     """
     from ludus.evaluation import scores as evaluation
@@ -93,12 +98,12 @@ def evaluate(
 
 
 class _Evaluated(NamedTuple):
-    """The agent that is evaluated, and its game."""
+    """The agent to evaluate, and its game."""
 
     game: str
-    spec: Any
-    agent: Any
-    params: Any
+    spec: Spec
+    agent: Agent
+    params: Params
     names: dict[str, str]
 
 
@@ -115,7 +120,7 @@ def _player(what: str, kind: str | None) -> _Evaluated:
     return _Evaluated(what, spec, chosen, chosen.init(spec, 0), {"agent": kind})
 
 
-def _spec_of(game: str) -> Any:
+def _spec_of(game: str) -> Spec:
     """The spec of any game that `open_pool` opens."""
     from ludus.bridges import open_pool
 
@@ -124,8 +129,8 @@ def _spec_of(game: str) -> Any:
     return pool.spec
 
 
-def _scored(player: _Evaluated, games: int, seed: int) -> dict[str, Any]:
-    """What an agent gets that plays alone."""
+def _scored(player: _Evaluated, games: int, seed: int) -> JsonObject:
+    """The score in a game with one seat."""
     from ludus.evaluation import scores as evaluation
 
     score = evaluation.score(player.game, player.agent, player.params, games, seed)
@@ -133,8 +138,8 @@ def _scored(player: _Evaluated, games: int, seed: int) -> dict[str, Any]:
     return {"games": games, "score": score.interval._asdict(), "length": float(score.lengths.mean()), **measures}
 
 
-def _matched(player: _Evaluated, against: str, games: int, seed: int) -> dict[str, Any]:
-    """What it gets against an opponent in the other seats."""
+def _matched(player: _Evaluated, against: str, games: int, seed: int) -> JsonObject:
+    """The score against an opponent in the other seats."""
     from ludus import agents
     from ludus.evaluation import scores as evaluation
 
@@ -145,7 +150,7 @@ def _matched(player: _Evaluated, against: str, games: int, seed: int) -> dict[st
     return {"games": games, "score": result.interval._asdict(), "against": against, **counts}
 
 
-def _score_text(name: str, facts: dict[str, Any]) -> str:
+def _score_text(name: str, facts: JsonObject) -> str:
     score = facts["score"]
     spread = f"({score['low']:.4f} to {score['high']:.4f}, 95 %)"
     alone = f"{name}: {score['estimate']:.4f} {spread} over {facts['games']} games"
@@ -157,7 +162,7 @@ def _score_text(name: str, facts: dict[str, Any]) -> str:
     return f"{alone} against {facts['against']}: {counts}"
 
 
-def _print_lines(found: Any, run: str, json: bool) -> None:
+def _print_lines(found: Lines, run: str, json: bool) -> None:
     if json:
         print_json(
             {"run": run, "worst": found.worst, "exact": found.exact, "seats": [s._asdict() for s in found.seats]}
@@ -171,12 +176,12 @@ def _print_lines(found: Any, run: str, json: bool) -> None:
 
 @app.command
 def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bool = False) -> None:
-    """Show what a checkpoint holds, and what it thinks of a position.
+    """Show the contents of a checkpoint and its evaluation of a position.
 
     Args:
-        run: The folder of a run, or of one of its checkpoints.
-        moves: The moves that lead to the position, by their names; none: the opening.
-        seed: Which game, where there is chance.
+        run: Folder of a run or of a checkpoint.
+        moves: Names of the moves that lead to the position; by default the first position.
+        seed: Random seed of the game.
         json: Print one JSON object instead.
     """
     from ludus.evaluation import inspection

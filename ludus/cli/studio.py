@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from typing import Any
+from collections.abc import Callable
 
 from ludus.cli.application import app, print_json
 from ludus.types import LudusError
@@ -55,7 +55,7 @@ def studio(
     server(listening, host, secret, out, warmup)
 
 
-def _server() -> Any:
+def _server() -> Callable[[socket.socket, str, str, pathlib.Path, bool], None]:
     """The serve function; raises LudusError if the packages of the studio are not installed."""
     try:
         from ludus.studio import server

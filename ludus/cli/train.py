@@ -11,13 +11,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from ludus.cli.application import app, print_json
 from ludus.cli.arguments import game_first, value_of
-from ludus.types import LudusError
+from ludus.types import JsonObject, LudusError
+
+if TYPE_CHECKING:
+    from ludus.runtimes.transport.job import AnyAlgorithm
+    from ludus.training.config import Run
+    from ludus.training.course import Report
+    from ludus.training.opened import Opened
 
 HELP = (
     "Train an agent. Also: --resume RUN continues a run, --preset NAME, --out FOLDER, --json. Ctrl-C stops and saves. "
@@ -54,10 +61,10 @@ def train(arguments: list[str]) -> None:
     from ludus.training import runs
 
     run = run_of(rest, outer.preset)
-    with runtimes.session(run.runtime, run.settings) as part:
-        if part == "learner":
+    with runtimes.session(run.runtime, run.settings) as role:
+        if role == "learner":
             _take_part(run, None)
-        elif part == "keeper":
+        elif role == "keeper":
             _watch(*runs.start(run, outer.out), outer.json, resume=False)
 
 
@@ -66,7 +73,7 @@ def parted(arguments: list[str]) -> tuple[Outer, list[str]]:
     return tyro.cli(Outer, args=arguments, return_unknown_args=True, add_help=False)
 
 
-def run_of(arguments: list[str], variant: str = "") -> Any:
+def run_of(arguments: list[str], variant: str = "") -> Run[AnyAlgorithm]:
     """The run that these arguments describe, for example: cartpole --algorithm ppo --mlp.width 128."""
     ordered = game_first(arguments)
     if not ordered or ordered[0].startswith("-"):
@@ -96,10 +103,10 @@ def _resume(outer: Outer, rest: list[str]) -> None:
         # Only the number of steps may change; other settings belong to the run.
         longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps))
         run = dataclasses.replace(run, steps=longer.steps)
-    with runtimes.session(run.runtime, run.settings) as part:
-        if part == "learner":
+    with runtimes.session(run.runtime, run.settings) as role:
+        if role == "learner":
             _take_part(run, outer.resume)
-        elif part == "keeper":
+        elif role == "keeper":
             _watch(outer.resume, run, outer.json, resume=True)
 
 
@@ -111,23 +118,24 @@ class Longer:
     """total number of decisions to learn from, including those before the resume"""
 
 
-def _run_kind(algorithm: str) -> Any:
+def _run_kind(algorithm: str) -> type[Run[AnyAlgorithm]]:
     """The Run type with the settings type of this algorithm."""
     from ludus import algorithms
     from ludus.training.config import Run
 
-    generic: Any = Run
-    return generic[algorithms.settings_kind(algorithm)]
+    generic: Any = Run  # type checkers reject a variable in Run[…]
+    kind: type[Run[AnyAlgorithm]] = generic[algorithms.settings_kind(algorithm)]
+    return kind
 
 
-def _take_part(run: Any, folder: pathlib.Path | None) -> None:
+def _take_part(run: Run[AnyAlgorithm], folder: pathlib.Path | None) -> None:
     from ludus.training import runs
 
     with _stop_signals() as stop:
         runs.take_part(run, stop.is_set, folder)
 
 
-def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
+def _watch(folder: pathlib.Path, run: Run[AnyAlgorithm] | Opened, json: bool, resume: bool) -> None:
     """Train with a live panel, or with progress lines if standard error is not a terminal."""
     from ludus.cli.panel import panel
     from ludus.training import runs
@@ -143,7 +151,7 @@ def _watch(folder: pathlib.Path, run: Any, json: bool, resume: bool) -> None:
         _print_summary(folder, last)
 
 
-def _print_summary(folder: pathlib.Path, last: Any) -> None:
+def _print_summary(folder: pathlib.Path, last: Report) -> None:
     score = last.score
     ending = "" if score is None else f", score {score.estimate:.4g} ({score.low:.4g} to {score.high:.4g})"
     print(f"{folder}: {last.steps:,} steps in {last.seconds:.1f} s{ending}")
@@ -153,7 +161,7 @@ def _print_summary(folder: pathlib.Path, last: Any) -> None:
         print(f"stopped and saved; continue with: ludus train --resume {folder}")
 
 
-def _facts(report: Any) -> dict[str, Any]:
+def _facts(report: Report) -> JsonObject:
     score = None if report.score is None else report.score._asdict()
     facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
     facts |= {"finished": report.finished, "statistics": report.statistics.summary()}
@@ -165,14 +173,14 @@ def _stop_signals() -> Iterator[threading.Event]:
     """The first Ctrl-C or SIGTERM sets the event, for a clean end; the second one interrupts at once."""
     stop = threading.Event()
 
-    def ask(number: int, frame: Any) -> None:
+    def request_stop(number: int, frame: FrameType | None) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
         # os.write instead of print, because the signal may interrupt a print.
         os.write(2, b"\nludus: stopping after this chunk and saving; press Ctrl-C again to stop at once\n")
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:

@@ -13,7 +13,7 @@ import pathlib
 import re
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ludus.evaluation.ratings import Rating, bradley_terry, elo
 from ludus.evaluation.replays import Replay
 from ludus.evaluation.statistics import Interval
 from ludus.rendering import heatmap
-from ludus.types import Array, LudusError
+from ludus.types import Array, JsonObject, LudusError
 
 ROWS = 256
 ONE_OPPONENT = "a person plays one opponent at a time; name two agents, like person mcts(200)"
@@ -141,7 +141,7 @@ def save(folder: pathlib.Path, result: Battle | Tournament) -> list[pathlib.Path
     return written
 
 
-def facts(result: Battle) -> dict[str, Any]:
+def facts(result: Battle) -> JsonObject:
     """A battle as JSON data."""
     match = result.match
     seats = [seat._asdict() | {"interval": _interval_facts(seat.interval)} for seat in match.seats]
@@ -156,7 +156,7 @@ def _interval_facts(found: Interval) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in found._asdict().items()}
 
 
-def tournament_facts(result: Tournament) -> dict[str, Any]:
+def tournament_facts(result: Tournament) -> JsonObject:
     """A tournament as JSON data, the best agent first."""
     rows = zip(result.names, result.ratings, result.elo, strict=True)
     table = [{"agent": name, **rating._asdict(), "elo": number} for name, rating, number in rows]
@@ -237,7 +237,7 @@ def _check_counts(games: int, keep: int) -> None:
 
 def _check_pool(pool: AnyPool, games: int, keep: int) -> None:
     if keep and pool.compiled is None:
-        raise LudusError(f"{pool.name} is a foreign game, whose games cannot be kept; leave --keep out")
+        raise LudusError(f"{pool.name} is from another library, so its games cannot be recorded; leave out --keep")
     scores.check_players(pool.name, pool.spec, 2, games)
 
 
@@ -256,23 +256,25 @@ def _fight(
     tell: Tell | None,
 ) -> Battle:
     """One match; all pairs of a tournament play the same openings, which makes ratings comparable."""
-    heard: list[list[Array]] = [[] for _ in range(min(keep, games))]
+    recorded: list[list[Array]] = [[] for _ in range(min(keep, games))]
 
-    def hear(numbers: Array, actions: Array) -> None:
-        for place in np.flatnonzero(numbers < len(heard)).tolist():
-            heard[numbers[place]].append(actions[place].copy())
+    def on_actions(numbers: Array, actions: Array) -> None:
+        for place in np.flatnonzero(numbers < len(recorded)).tolist():
+            recorded[numbers[place]].append(actions[place].copy())
 
     seeds, start = openings(games, seed), time.perf_counter()
-    match = scores.match(pool, players, games, seed, tell=tell, openings=seeds, hear=hear if heard else None)
+    match = scores.match(
+        pool, players, games, seed, tell=tell, openings=seeds, on_actions=on_actions if recorded else None
+    )
     seconds = time.perf_counter() - start
-    return Battle(names, match, seconds, _replays_of(pool, names, seeds, heard))
+    return Battle(names, match, seconds, _replays_of(pool, names, seeds, recorded))
 
 
-def _replays_of(pool: AnyPool, names: tuple[str, str], seeds: Array, heard: list[list[Array]]) -> tuple[Replay, ...]:
+def _replays_of(pool: AnyPool, names: tuple[str, str], seeds: Array, recorded: list[list[Array]]) -> tuple[Replay, ...]:
     """The replays of the recorded games."""
     return tuple(
         replays.record(pool.name, int(seeds[game]), [names[place] for place in _seating(pool, game)], actions)
-        for game, actions in enumerate(heard)
+        for game, actions in enumerate(recorded)
     )
 
 
@@ -291,40 +293,40 @@ def _battle_with_person(game: str, kinds: Sequence[str], games: int, seed: int, 
         _check_pool(pool, games, keep)
         players = new_players([_player(pool, kind, game, seed, talk) for kind in kinds], pool, seed)
         one, other = names_of(kinds)
-        return _sit_down(pool, (one, other), players, games, seed, keep, talk)
+        return _play_games(pool, (one, other), players, games, seed, keep, talk)
     finally:
         pool.close()
 
 
-def _sit_down(
+def _play_games(
     pool: AnyPool, names: tuple[str, str], players: list[Player], games: int, seed: int, keep: int, talk: Talk
 ) -> Battle:
     """Play until all games are finished or the person leaves; an unfinished game is recorded up to there."""
-    counts, heard, seeds = Counts(pool, games), list[list[Array]](), openings(games, seed)
+    counts, recorded, seeds = Counts(pool, games), list[list[Array]](), openings(games, seed)
     start = time.perf_counter()
     with contextlib.suppress(Left):
         for game in range(games):
-            heard.append([])
+            recorded.append([])
             seats = ", ".join(f"{names[place]} has seat {seat}" for seat, place in enumerate(_seating(pool, game)))
             talk.tell(f"Game {game + 1} of {games}: {seats}. Type a move, or quit.")
             pool.reset([int(seeds[game])])
-            _play_on(pool, names, players, counts, game, heard[-1], talk)
+            _play_game(pool, names, players, counts, game, recorded[-1], talk)
     seconds = time.perf_counter() - start
-    begun = [actions for actions in heard[:keep] if actions]
+    begun = [actions for actions in recorded[:keep] if actions]
     match = scores.match_of(counts.played(), _seating(pool, np.arange(counts.done)[:, None]), 2)
     return Battle(names, match, seconds, _replays_of(pool, names, seeds, begun))
 
 
-def _play_on(
-    pool: AnyPool, names: tuple[str, str], players: list[Player], counts: Counts, game: int, heard: list[Array],
+def _play_game(
+    pool: AnyPool, names: tuple[str, str], players: list[Player], counts: Counts, game: int, recorded: list[Array],
     talk: Talk,
 ) -> None:  # fmt: skip
-    """One game to its end."""
+    """Play one game to its end."""
     seating = _seating(pool, game)
     while counts.done == game:
         step, place = pool.step, int(seating[int(pool.step.seat[0])])
         action = decide(players, pool.spec, step, np.ones(1, bool), seating[step.seat])
-        heard.append(by_game(pool.spec, action)[0].copy())
+        recorded.append(by_game(pool.spec, action)[0].copy())
         if not isinstance(players[place].agent, Person):
             talk.tell(f"{names[place]} plays {pool.action_name(int(action[0]), seat=1 - int(step.seat[0]))}")
         counts.add(np.array([game]), pool.advance(action), pool.status)

@@ -7,13 +7,15 @@ worst return over all of them, which proves that an agent never loses instead of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
+from numpy.typing import ArrayLike
 
 from ludus.agents import Agent, seated
 from ludus.agents.player import remembers
+from ludus.agents.protocol import Params
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING, random
 from ludus.dsl.rows import new_rows
@@ -67,14 +69,14 @@ class Mind(NamedTuple):
     """The agent and how its choices are sampled."""
 
     agent: Agent
-    params: Any
+    params: Params
     draws: int
     seed: int
 
 
 def exhaustive(
-    game: str, agent: Agent, params: Any, positions: int = 1_000_000, draws: int = 32, seed: int = 0, rows: int = 256,
-    tell: Tell | None = None,
+    game: str, agent: Agent, params: Params, positions: int = 1_000_000, draws: int = 32, seed: int = 0,
+    rows: int = 256, tell: Tell | None = None,
 ) -> Lines:  # fmt: skip
     """Play an agent against every move of its opponent, from both seats of an alternating game without chance.
 
@@ -96,16 +98,16 @@ def exhaustive(
 
 
 def check(pool: AnyPool, seed: int) -> Pool:
-    """A sentence for a game whose lines of play cannot be listed."""
-    wanted = "every line of play can be followed in native games of two seats that take turns, without dice"
+    """The compiled pool; raises LudusError if the lines of play of this game cannot be enumerated."""
+    wanted = "lines of play can be enumerated only in games of Ludus with two alternating seats and without chance"
     if pool.compiled is None:
-        raise LudusError(f"{wanted}; the states of {pool.name} cannot be copied: play a match instead")
+        raise LudusError(f"{wanted}; the states of {pool.name} cannot be copied; play a match instead")
     if isinstance(pool.spec.actions, Continuous):
-        raise LudusError(f"{wanted}; {pool.name} has continuous actions: measure its score instead")
+        raise LudusError(f"{wanted}; {pool.name} has continuous actions; measure its score instead")
     if pool.spec.seats != 2 or pool.spec.turns != "alternating":
         raise LudusError(f"{wanted}; {pool.name} has {pool.spec.seats} seats and is {pool.spec.turns}")
     if pool.compiled.states["key"][0] != random.keys(seed, 1)[0]:
-        raise LudusError(f"{wanted}; {pool.name} rolls dice before the first move: play a match instead")
+        raise LudusError(f"{wanted}; {pool.name} has chance before the first move; play a match instead")
     return pool.compiled
 
 
@@ -192,8 +194,8 @@ def show(pool: Pool, states: Array, opening: bool) -> Step:
 def choices(mind: Mind, step: Step, own: Array) -> Array:
     """[N, A] the actions that the agent may choose in its own rows."""
     seen = step._replace(discount=np.where(own, step.discount, 0))
-    tells = getattr(mind.agent, "choices", None)
-    allowed = np.asarray(tells(mind.params, seen), bool) if tells else drawn(mind, seen, own)
+    list_choices = getattr(mind.agent, "choices", None)
+    allowed = np.asarray(list_choices(mind.params, seen), bool) if list_choices else drawn(mind, seen, own)
     if allowed.shape != step.mask.shape or (allowed & ~step.mask)[own].any() or not allowed[own].any(axis=1).all():
         raise LudusError("invalid choices of this agent: expected at least one action in each row, and only legal ones")
     return allowed
@@ -214,7 +216,7 @@ def drawn(mind: Mind, step: Step, own: Array) -> Array:
             return found
 
 
-def checked_actions(actions: Any, step: Step) -> Array:
+def checked_actions(actions: ArrayLike, step: Step) -> Array:
     """The actions as an array; raises LudusError unless they are one action number of the game per row."""
     given = np.asarray(actions)
     rows, most = step.mask.shape

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import pathlib
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ludus import games
 from ludus.dsl import OVER, PLAYING, bounds
@@ -116,7 +116,7 @@ def _digits(pool: Pool, name: str, values: Array) -> str:
     return " ".join("".join(map(str, row)) for row in values.reshape(-1, values.shape[-1]))
 
 
-def _numbers(values: Any) -> str:
+def _numbers(values: ArrayLike) -> str:
     """Small arrays as numbers, rounded to hide differences in the last bit; large ones as a short hash."""
     array = np.asarray(values)
     if array.dtype.kind == "f":

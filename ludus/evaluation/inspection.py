@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from ludus.agents import trained
 from ludus.agents.table import Table
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING
-from ludus.types import Array, Continuous, LudusError, Step
+from ludus.types import Array, Continuous, JsonObject, LudusError, PyTree, Step
 
 SHOWN_ACTIONS, BAR = 20, 30
 """maximum number of actions shown as text, and width of the longest bar in characters"""
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0) -> dict[str, Any]:
+def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0) -> JsonObject:
     """Facts about a checkpoint, and its evaluation of the position after these moves."""
     agent = trained.load(path)
     manifest, by_table = agent.manifest, isinstance(agent.params, Table)
@@ -36,20 +35,20 @@ def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0) -> dict[str,
     return facts | {"settings": manifest.algorithm, "position": position}
 
 
-def _table_facts(table: Table) -> dict[str, Any]:
+def _table_facts(table: Table) -> JsonObject:
     visits = table.rows["visits"][table.places]
     size = {"positions": len(table), "rows": len(table.rows), "bytes": table.rows.nbytes}
     return size | {"visits": float(visits.sum() - len(table))}
 
 
-def _by_table(agent: trained.Trained, pool: AnyPool) -> dict[str, Any]:
+def _by_table(agent: trained.Trained, pool: AnyPool) -> JsonObject:
     """The values of the legal actions by name, and whether the table contains the position."""
     values = agent.agent.values(agent.params, pool.step)[0]
     known = bool(agent.agent.places(agent.params, pool.step)[0] >= 0)
     return {"known": known, "values": {name: float(values[action]) for name, action in _legal(pool).items()}}
 
 
-def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) -> dict[str, Any]:
+def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) -> JsonObject:
     """The value of the last step for each seat and its policy, with the memory of all steps before."""
     import jax
 
@@ -57,7 +56,7 @@ def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) ->
     memory, rows = network.memory(len(steps[0].seat)), jax.tree.map(lambda *parts: np.stack(parts), *steps)
     judged = jax.jit(network.evaluate)(agent.params, memory, network.packed(rows))
     value = np.asarray(judged.value[-1, 0], np.float64).tolist()
-    found: dict[str, Any] = {"value_by_seat": value[: pool.spec.seats]}
+    found: JsonObject = {"value_by_seat": value[: pool.spec.seats]}
     if network.curious:
         found["novelty"] = value[-1]
     if isinstance(pool.spec.actions, Continuous):
@@ -83,7 +82,7 @@ def squashed(mean: Array, deviation: Array, actions: Continuous) -> list[dict[st
     return [{name: float(column[place]) for name, column in columns.items()} for place in range(len(mean))]
 
 
-def sizes(variables: Any) -> dict[str, Any]:
+def sizes(variables: PyTree) -> JsonObject:
     """Number of parameters and megabytes of a network, in total and by part."""
     learned = {name: _size(part) for name, part in variables["params"].items()}
     others = {name: _size(part) for name, part in variables.items() if name != "params"}
@@ -92,14 +91,14 @@ def sizes(variables: Any) -> dict[str, Any]:
     return {"count": count, "megabytes": sum(part["megabytes"] for part in parts.values()), "parts": parts}
 
 
-def _size(tree: Any) -> dict[str, Any]:
+def _size(tree: PyTree) -> JsonObject:
     import jax
 
     leaves = jax.tree.leaves(tree)
     return {"count": sum(leaf.size for leaf in leaves), "megabytes": sum(leaf.nbytes for leaf in leaves) / 1e6}
 
 
-def as_text(facts: dict[str, Any]) -> str:
+def as_text(facts: JsonObject) -> str:
     """The facts as text, then the position and its actions from the best to the worst."""
     position = facts["position"]
     lines = [f"{name:<11} {facts[name]}" for name in ("checkpoint", "game", "algorithm", "steps", "score", "created")]
@@ -112,34 +111,34 @@ def as_text(facts: dict[str, Any]) -> str:
     return "\n".join(lines + _worth_lines(position) + _policy_lines(position))
 
 
-def _table_lines(facts: dict[str, Any]) -> list[str]:
+def _table_lines(facts: JsonObject) -> list[str]:
     size = f"{facts['bytes'] / 2**20:.1f} MiB, {facts['visits']:,.0f} visits"
     return [f"{'positions':<11} {facts['positions']:,} of {facts['rows']:,} rows, {size}"]
 
 
-def _network_lines(facts: dict[str, Any]) -> list[str]:
+def _network_lines(facts: JsonObject) -> list[str]:
     agent, size = facts["agent"], facts["parameters"]
     chosen = ", ".join(f"{name} {value}" for name, value in agent["args"].items())
     lines = [f"{'network':<11} {agent['kind']}: {chosen}", f"{'parameters':<11} {_amount(size)}"]
     return lines + [f"  {name:<20} {_amount(part)}" for name, part in size["parts"].items()]
 
 
-def _amount(size: dict[str, Any]) -> str:
+def _amount(size: JsonObject) -> str:
     return f"{size['count']:>12,} {size['megabytes']:>9.3f} MB"
 
 
-def _value_lines(position: dict[str, Any]) -> list[str]:
+def _value_lines(position: JsonObject) -> list[str]:
     lines = [] if position["known"] else ["this position is not in the table; the agent would play any legal move"]
     return lines + [f"  {name:<10} {value:+.4f}" for name, value in _ranked(position["values"])]
 
 
-def _worth_lines(position: dict[str, Any]) -> list[str]:
+def _worth_lines(position: JsonObject) -> list[str]:
     worth = ", ".join(f"seat {seat} {value:+.4f}" for seat, value in enumerate(position["value_by_seat"]))
     novelty = f", novelty {position['novelty']:+.4f}" if "novelty" in position else ""
     return [f"seat {position['seat']} is to move; value: {worth}{novelty}"]
 
 
-def _policy_lines(position: dict[str, Any]) -> list[str]:
+def _policy_lines(position: JsonObject) -> list[str]:
     if "actions" in position:
         return [f"  component {place}: greedy {one['greedy']:+.4f}; mean {one['mean']:+.4f}, deviation "
                 f"{one['deviation']:.4f}, from {one['low']:g} to {one['high']:g}"

@@ -1,7 +1,7 @@
-"""Games between agents in one pool, counted without a bias to short ones.
+"""Games between agents in one pool, counted without a bias towards short games.
 
-Game k of row i has the number i + k * rows, and exactly the numbers below `games` count: which games count is settled
-before any is played. Taking the first games that finish instead would take the short ones.
+Game k of row i has the number i + k * rows, and exactly the games with numbers below `games` count. So it is known in
+advance which games count. Counting the first games that finish instead would prefer short games.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ludus.dsl import CUT, PLAYING
 from ludus.types import Array, Continuous, LudusError, Spec, Step, step_rows
 
 Tell = Callable[[str, int, int], None]
-"""hears what is played, how many games are done and how many there are"""
-Hear = Callable[[Array, Array], None]
-"""hears, before each step, the numbers [games] of the games that move, and what is played: [games(, seats)(, k)]"""
+"""called with the name of the game, the number of finished games and the number of all games"""
+OnActions = Callable[[Array, Array], None]
+"""called before each step with the numbers [games] of the running games and their actions [games(, seats)(, k)]"""
 LONGEST = 10_000
-"""steps after which a game is cut off: what an agent does for so long it would do for ever"""
+"""steps after which a game is cut off, because the agents may never end it"""
 
 
 class Played(NamedTuple):
@@ -36,14 +36,14 @@ class Played(NamedTuple):
     cut: Array
     """[games] whether the game was cut off"""
     measures: dict[str, Array]
-    """[games] what the game itself counts, by its name"""
+    """[games] the measures that the game declares, by name"""
 
 
 @contextlib.contextmanager
 def opened(game: str | AnyPool, rows: int, games: int, seed: int) -> Iterator[AnyPool]:
-    """The pool of a game given by name, closed at the end and never of more rows than games; or the pool given."""
+    """A pool for a game given by name, with at most one row per game and closed at the end; a given pool as it is."""
     if games < 1:
-        raise LudusError(f"{games} games say nothing; play at least one")
+        raise LudusError(f"cannot play {games} games; play at least one")
     if not isinstance(game, str):
         yield game
         return
@@ -56,11 +56,11 @@ def opened(game: str | AnyPool, rows: int, games: int, seed: int) -> Iterator[An
 
 def play(
     pool: AnyPool, players: Sequence[Contestant], seating: Array, games: int, seed: int, tell: Tell | None = None,
-    openings: Array | None = None, hear: Hear | None = None,
+    openings: Array | None = None, on_actions: OnActions | None = None,
 ) -> Played:  # fmt: skip
-    """Play `games` games from new openings; `seating` [rotations, seats] says which player sits where, game by game.
+    """Play `games` new games; row g mod rotations of `seating` [rotations, seats] has the players of game g by seat.
 
-    With `openings` [games], game g is the one that a pool of one with the seed `openings[g]` opens with.
+    With `openings` [games], game g starts like a pool of one row with the seed `openings[g]`.
     """
     row_games = np.arange(pool.rows)
     step = pool.reset(seed if openings is None else _seeds(openings, row_games))
@@ -70,9 +70,9 @@ def play(
         deciding = np.repeat((pool.status == PLAYING) & (row_games < games), pool.spec.views)
         sitting = seating[np.repeat(row_games, pool.spec.views) % len(seating), step.seat]
         actions = decide(table, pool.spec, step, deciding, sitting)
-        if hear:
+        if on_actions:
             moving = deciding[:: pool.spec.views]
-            hear(row_games[moving], by_game(pool.spec, actions)[moving])
+            on_actions(row_games[moving], by_game(pool.spec, actions)[moving])
         step = pool.advance(actions)
         status = np.where((pool.status == PLAYING) & (counts.steps + 1 >= LONGEST), CUT, pool.status)
         before, ended = counts.done, counts.add(row_games, step, status)
@@ -87,18 +87,18 @@ def play(
 
 
 def _seeds(openings: Array, numbers: Array) -> list[int]:
-    """[rows] the seeds of the games with these numbers; rows that are through with theirs play on, uncounted."""
+    """[rows] the seeds of the games with these numbers; rows without games left repeat games, which do not count."""
     seeds: list[int] = openings[numbers % len(openings)].tolist()
     return seeds
 
 
 def by_game(spec: Spec, actions: Array) -> Array:
-    """[rows(, k)] actions as [games(, seats)(, k)]: one axis more where all act at once."""
+    """[rows(, k)] actions as [games(, seats)(, k)]: with an axis for the seats if all act at once."""
     return actions.reshape(-1, spec.views, *actions.shape[1:]) if spec.turns == "simultaneous" else actions
 
 
 class Counts:
-    """What the games of a pool have brought so far."""
+    """The results of the games of a pool so far."""
 
     def __init__(self, pool: AnyPool, games: int) -> None:
         self.games, self.done, self.views = games, 0, pool.spec.views
@@ -109,7 +109,7 @@ class Counts:
         self.measures = {name: np.zeros(games) for name in pool.measure(np.zeros(pool.rows, bool))}
 
     def add(self, row_games: Array, step: Step, status: Array) -> Array:
-        """Count a step; the answer is [rows] which games it ended."""
+        """Count a step; returns [rows] whether it ended the game."""
         self.total += step.reward[:: self.views]
         self.steps += ~step.first[:: self.views]
         ended: Array = status != PLAYING
@@ -124,13 +124,13 @@ class Counts:
         return ended
 
     def played(self) -> Played:
-        """The games that are done: all, or the first ones where game follows game in one row."""
+        """The finished games; if not all are finished, the pool has one row and they are the first ones."""
         measures = {name: values[: self.done] for name, values in self.measures.items()}
         return Played(self.returns[: self.done], self.lengths[: self.done], self.cut[: self.done], measures)
 
 
 def new_players(contestants: Sequence[Contestant], pool: AnyPool, seed: int) -> list[Player]:
-    """Everybody who takes part in the games of a pool, each with random numbers of its own."""
+    """The players of the games of a pool, each with its own random numbers."""
     return [
         Player(f"player {place}", agent, params, pool, (seed % 2**64, place))
         for place, (agent, params) in enumerate(contestants)
@@ -140,7 +140,7 @@ def new_players(contestants: Sequence[Contestant], pool: AnyPool, seed: int) -> 
 def decide(
     players: Sequence[Player], spec: Spec, step: Step, deciding: Array, sitting: Array, key: Key | None = None
 ) -> Array:
-    """The actions of all rows, each by the player whose number is in `sitting`; any legal one where none is needed."""
+    """The actions of all rows: of the player whose number is in `sitting`, or any legal action if none is needed."""
     actions = any_legal(spec, step)
     for place, player in enumerate(players):
         own = deciding & (sitting == place)
@@ -150,15 +150,15 @@ def decide(
         chosen = np.asarray(player.act(step, own, key).action)
         if chosen.shape != actions.shape or chosen.dtype.kind not in ("iub" if actions.dtype.kind == "i" else "iufb"):
             raise LudusError(
-                f"{player.name} answered with {chosen.dtype} actions of shape {chosen.shape}; "
-                f"this game wants {actions.dtype} of shape {actions.shape}"
+                f"{player.name} returned {chosen.dtype} actions of shape {chosen.shape}; "
+                f"expected {actions.dtype} of shape {actions.shape}"
             )
         actions[own] = chosen[own]
     return actions
 
 
 def any_legal(spec: Spec, step: Step) -> Array:
-    """[N(, k)] some legal action in every row."""
+    """[N(, k)] a legal action for every row."""
     if isinstance(spec.actions, Continuous):
         return np.tile(np.array(spec.actions.low, np.float64), (step_rows(step), 1))
     return step.mask.argmax(axis=1)

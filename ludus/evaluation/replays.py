@@ -12,7 +12,7 @@ import json
 import pathlib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ludus.dsl import OVER, PLAYING
 from ludus.evaluation import show
 from ludus.files import write_atomically
 from ludus.pool import Pool
-from ludus.types import Array, Continuous, LudusError, Spec
+from ludus.types import Array, Continuous, DType, JsonObject, LudusError, Spec
 
 FORMAT, VERSION = "ludus replay", 1
 SUFFIX = ".replay"
@@ -34,6 +34,10 @@ ENDED = {"over": "over", "cut": "cut off", "open": "not finished"}
 FIELDS = (
     "format", "version", "game", "fingerprint", "seed", "agents", "returns", "ending", "actions", "type", "shape"
 )  # fmt: skip
+
+
+Move = str | list[str]
+"""the name of an action, or the names of the actions of all seats"""
 
 
 class Replay(NamedTuple):
@@ -61,7 +65,7 @@ class Outcome(NamedTuple):
     ending: str
 
 
-def record(game: str, seed: int, agents: Sequence[str], actions: Any) -> Replay:
+def record(game: str, seed: int, agents: Sequence[str], actions: Sequence[Array] | Array) -> Replay:
     """The replay of these actions, [T(, seats)(, k)]; they are played once to find the result."""
     with _open_pool(game, seed) as pool:
         spec, name, fingerprint = pool.spec, pool.name, pool.game.fingerprint
@@ -119,15 +123,15 @@ def verify(replay: Replay) -> None:
         )
 
 
-def action_names(replay: Replay) -> list[Any]:
-    """[T] the actions in the words of the game, a list of them where all seats act at once."""
+def action_names(replay: Replay) -> list[Move]:
+    """[T] the names of the actions; a list of them for each step if all seats act at once."""
     with _open_pool(replay.game, replay.seed) as pool:
         if pool.names_moves:
             return [now.action_name(one) for now, one in zip(steps(replay), replay.actions, strict=False)]
-        plain: Callable[[Any], Any] = np.asarray if isinstance(pool.spec.actions, Continuous) else int
+        continuous = isinstance(pool.spec.actions, Continuous)
 
-        def name(one: Any) -> str:
-            return pool.action_name(plain(one))
+        def name(action: Array) -> str:
+            return pool.action_name(action if continuous else int(action))
 
         if pool.spec.turns == "simultaneous":
             return [[name(one) for one in row] for row in replay.actions]
@@ -166,12 +170,12 @@ def watch(replay: Replay, tell: Callable[[str], None], ask: Callable[[str], str]
     )
 
 
-def _move_text(replay: Replay, seat: int, move: Any) -> str:
+def _move_text(replay: Replay, seat: int, move: Move) -> str:
     pairs = zip(replay.agents, move, strict=True) if isinstance(move, list) else [(replay.agents[seat], move)]
     return ", ".join(f"{agent}: {name}" for agent, name in pairs)
 
 
-def header(replay: Replay) -> dict[str, Any]:
+def header(replay: Replay) -> JsonObject:
     """The first line of the file as a dictionary."""
     facts = {"format": FORMAT, "version": VERSION, "game": replay.game, "fingerprint": replay.fingerprint}
     facts |= {"seed": replay.seed, "agents": list(replay.agents), "returns": list(replay.returns)}
@@ -204,7 +208,7 @@ def load(path: str | pathlib.Path) -> Replay:
     return found
 
 
-def action_type(spec: Spec) -> np.dtype[Any]:
+def action_type(spec: Spec) -> DType:
     """The stored type of an action: the shortest integer for the number of actions, or float64 if continuous."""
     if isinstance(spec.actions, Continuous):
         return np.dtype("<f8")
@@ -219,8 +223,8 @@ def action_shape(spec: Spec) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _open_pool(game: str, seed: int) -> Iterator[Pool]:
-    """A pool of the one game, closed at the end; a sentence for a game that is not ours to play again."""
-    # Looked at before anything is opened: a foreign name in a file could have any module imported.
+    """A pool of this game, closed at the end; raises LudusError for games of other libraries."""
+    # Checked before the game is opened, because the name of a foreign game in a file can import any module.
     plain = game.removeprefix("discretize:").partition("(")[0]
     pool = None if ":" in plain or "@" in plain else open_pool(game, 1, [seed], threads=1).compiled
     if pool is None:
@@ -257,7 +261,7 @@ def _split_header(content: bytes, place: str) -> tuple[bytes, bytes]:
     return content[:end], content[end + 1 :]
 
 
-def _facts(line: bytes, place: str) -> dict[str, Any]:
+def _facts(line: bytes, place: str) -> JsonObject:
     """The first line as a dictionary, with all fields checked that do not depend on the game."""
     try:
         facts = json.loads(line)
@@ -268,8 +272,8 @@ def _facts(line: bytes, place: str) -> dict[str, Any]:
     if facts.get("version") != VERSION:
         raise LudusError(f"{place} is a replay of format {facts.get('version')!r:.40}; this ludus reads {VERSION}")
     if set(facts) != set(FIELDS):
-        odd = ", ".join(sorted(set(facts) ^ set(FIELDS)))[:100]
-        raise LudusError(f"the first line of {place} has missing or unknown fields ({odd}); use another copy")
+        wrong = ", ".join(sorted(set(facts) ^ set(FIELDS)))[:100]
+        raise LudusError(f"the first line of {place} has missing or unknown fields ({wrong}); use another copy")
     for field in ("game", "fingerprint"):
         _check_name(facts[field], f"the {field} of {place}")
     _check_seed(facts["seed"], place)
@@ -278,18 +282,18 @@ def _facts(line: bytes, place: str) -> dict[str, Any]:
     return facts
 
 
-def _check_name(value: Any, what: str) -> None:
+def _check_name(value: object, what: str) -> None:
     """Raise LudusError unless a name, which is shown in terminals, is one short printable line."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
         raise LudusError(f"{what} should be a printable line of 1 to {LONGEST_NAME} characters, not {value!r:.60}")
 
 
-def _check_seed(seed: Any, place: str) -> None:
+def _check_seed(seed: object, place: str) -> None:
     if not _whole(seed) or not 0 <= seed < 2**64:
         raise LudusError(f"the seed of {place} should be a whole number from 0 to 2^64 - 1, not {seed!r:.40}")
 
 
-def _checked_agents(agents: Any, spec: Spec, place: str) -> list[str]:
+def _checked_agents(agents: object, spec: Spec, place: str) -> list[str]:
     if not isinstance(agents, list) or len(agents) != spec.seats or spec.seats > MOST_SEATS:
         raise LudusError(
             f"{place} should name {spec.seats} agents, one per seat (at most {MOST_SEATS}): {agents!r:.60}"
@@ -299,14 +303,14 @@ def _checked_agents(agents: Any, spec: Spec, place: str) -> list[str]:
     return agents
 
 
-def _checked_returns(returns: Any, spec: Spec, place: str) -> list[float]:
-    fine = isinstance(returns, list) and len(returns) == spec.seats
-    if not fine or not all(type(one) in (int, float) and abs(one) <= 1e300 for one in returns):
+def _checked_returns(returns: object, spec: Spec, place: str) -> list[float]:
+    finite = isinstance(returns, list) and all(type(one) in (int, float) and abs(one) <= 1e300 for one in returns)
+    if not isinstance(returns, list) or not finite or len(returns) != spec.seats:
         raise LudusError(f"{place} should have {spec.seats} finite returns, one per seat, not {returns!r:.60}")
     return [float(one) for one in returns]
 
 
-def _decompressed_actions(packed: bytes, facts: dict[str, Any], spec: Spec, place: str) -> Array:
+def _decompressed_actions(packed: bytes, facts: JsonObject, spec: Spec, place: str) -> Array:
     """The actions with the type and shape of the game; uncompressed to at most the size that the header states."""
     count, kind = facts["actions"], action_type(spec)
     if not _whole(count) or not 0 <= count <= MOST_STEPS:
@@ -328,7 +332,7 @@ def _decompressed_actions(packed: bytes, facts: dict[str, Any], spec: Spec, plac
     return np.frombuffer(data, kind).reshape(shape)
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
     return type(value) is int
 
 

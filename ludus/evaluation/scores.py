@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus.agents import Agent, seated
 from ludus.agents.player import Contestant
+from ludus.agents.protocol import Params
 from ludus.bridges import AnyPool
 from ludus.evaluation.exhaustive import Lines, SeatLines, exhaustive
-from ludus.evaluation.play import Hear, Played, Tell, opened, play
+from ludus.evaluation.play import OnActions, Played, Tell, opened, play
 from ludus.evaluation.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError, Spec
 
@@ -77,7 +78,7 @@ class Match(NamedTuple):
 
 
 def score(
-    game: str | AnyPool, agent: Agent, params: Any, games: int = 1000, seed: int = 0, rows: int = 256,
+    game: str | AnyPool, agent: Agent, params: Params, games: int = 1000, seed: int = 0, rows: int = 256,
     tell: Tell | None = None,
 ) -> Score:  # fmt: skip
     """Let an agent play all seats of exactly `games` games, in at most `rows` at a time."""
@@ -98,17 +99,17 @@ def _mean(values: Array) -> Interval:
 
 def match(
     game: str | AnyPool, players: Sequence[Contestant], games: int = 1000, seed: int = 0, rows: int = 256,
-    tell: Tell | None = None, openings: Array | None = None, hear: Hear | None = None,
+    tell: Tell | None = None, openings: Array | None = None, on_actions: OnActions | None = None,
 ) -> Match:  # fmt: skip
     """Let (agent, params) pairs play each other: one pair per seat, or two pairs that alternate in all seats.
 
     Each player sits in each seat equally often: in game g, seat s belongs to player (s + g) mod players.
-    `openings` [games] gives every game its own seed, `hear` is called with every action: see `ludus.evaluation.play`.
+    `openings` [games] gives every game its own seed, `on_actions` is called with all actions; see `evaluation.play`.
     """
     with opened(game, rows, games, seed) as pool:
         check_players(pool.name, pool.spec, len(players), games)
         seating = (np.arange(pool.spec.seats) + np.arange(len(players))[:, None]) % len(players)
-        played = play(pool, players, seating, games, seed, tell, openings, hear)
+        played = play(pool, players, seating, games, seed, tell, openings, on_actions)
     return match_of(played, seating[np.arange(games) % len(seating)], len(players))
 
 

@@ -52,7 +52,7 @@ def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every:
 
 
 def draw(pool: AnyPool) -> list[Array]:
-    """The one picture of how things stand, from the first seat, or none of a game that has no scene."""
+    """A list with the picture of the current position for the first seat; empty if the game has no scene."""
     return [pool.scene(seat=0).copy()] if pool.can_draw else []
 
 
@@ -61,8 +61,8 @@ def open_drawable(name: str, seed: int, rows: int = 1) -> AnyPool:
     if ":" not in name:
         return open_pool(name, rows, [seed] * rows, threads=1)
     bare, _, settings = name.partition("(")
-    asked = ", ".join(filter(None, [settings.rstrip(") "), "render_mode=rgb_array"]))
-    return open_pool(f"{bare}({asked})", rows, [seed] * rows)
+    extended = ", ".join(filter(None, [settings.rstrip(") "), "render_mode=rgb_array"]))
+    return open_pool(f"{bare}({extended})", rows, [seed] * rows)
 
 
 def demo(folder: pathlib.Path, name: str, seed: int = 7, scale: float = 1.0) -> Show:

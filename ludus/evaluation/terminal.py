@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus import agents
 from ludus.agents.player import Player
+from ludus.agents.protocol import Memory
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING
 from ludus.pool import Snapshot
-from ludus.types import Continuous, LudusError
+from ludus.types import Array, Continuous, LudusError
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 COMMANDS = ("hint", "undo", "quit")
 SHOWN_MOVES = 40
 """maximum number of legal moves that are listed"""
+
+
+class _Earlier(NamedTuple):
+    """The state before a move of the person, for `undo`."""
+
+    snapshot: Snapshot
+    total: float
+    memory: Memory
+    unseen: Array
 
 
 def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
@@ -39,7 +49,7 @@ def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) ->
 
 def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
     player = Player("opponent", opponent, opponent.init(pool.spec, seed), pool, (seed % 2**64, 0))
-    earlier, total = list[tuple[Snapshot, float, Any, Any]](), 0.0
+    earlier, total = list[_Earlier](), 0.0
     while pool.status[0] == PLAYING:
         if int(pool.step.seat[0]) == seat:
             tell(pool.describe())
@@ -50,7 +60,7 @@ def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask,
                 total = _undo(pool, player, earlier, total, tell)
                 continue
             if pool.can_save:
-                earlier.append((pool.save(), total, player.memory, player.unseen.copy()))
+                earlier.append(_Earlier(pool.save(), total, player.memory, player.unseen.copy()))
             action = int(choice)
         else:
             action = int(player.act(pool.step, np.ones(1, bool)).action[0])
@@ -61,12 +71,10 @@ def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask,
     return total
 
 
-def _undo(
-    pool: AnyPool, player: Player, earlier: list[tuple[Snapshot, float, Any, Any]], total: float, tell: Tell
-) -> float:
-    """The game, and what the opponent remembers of it, as they were before the last move."""
+def _undo(pool: AnyPool, player: Player, earlier: list[_Earlier], total: float, tell: Tell) -> float:
+    """Restore the game and the opponent's memory before the person's last move; returns the total reward then."""
     if not pool.can_save:
-        tell("a foreign game cannot be taken back")
+        tell("undo is not available in games of other libraries")
         return total
     if not earlier:
         tell("there is no move to undo yet")
@@ -76,7 +84,7 @@ def _undo(
     return before
 
 
-def choose(pool: AnyPool, ask: Ask, tell: Tell) -> Any:
+def choose(pool: AnyPool, ask: Ask, tell: Tell) -> int | str:
     """Ask until the answer is a legal action, "undo" or "quit"."""
     choices = [int(action) for action in np.flatnonzero(pool.step.mask[0])]
     legal = {pool.action_name(action): action for action in choices}

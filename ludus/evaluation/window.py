@@ -7,19 +7,23 @@ a new game, Escape quits. The window updates 60 times per second and steps at th
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ludus import agents
+from ludus.agents.protocol import Memory, Params
 from ludus.dsl import PLAYING
 from ludus.dsl.draw import AREA, CIRCLE, LINE, RECT
 from ludus.pool import Pool
 from ludus.rendering import images
 from ludus.types import Array, Continuous, LudusError
+
+if TYPE_CHECKING:
+    import pygame
 
 FRAMES_A_SECOND, LIVE, PAUSE = 60, 10.0, 1.5
 """frames per second; pace from which a new game opens automatically after the end, and seconds until it opens"""
@@ -33,11 +37,11 @@ class Table:
 
     pool: Pool
     agent: agents.Agent
-    params: Any
-    memory: Any
+    params: Params
+    memory: Memory
     seat: int
     by_agent: bool = False
-    wish: Any = None
+    wish: int | Array | None = None
     total: float = 0.0
     moves: int = 0
     waited: float = 0.0
@@ -125,7 +129,7 @@ def begin(table: Table) -> None:
     table.wish, table.total, table.waited, table.over_for = None, 0.0, 0.0, 0.0
 
 
-def steered(table: Table, across: int, down: int) -> Any:
+def steered(table: Table, across: int, down: int) -> int | Array | None:
     """The action of held arrow keys (-1, 0, 1 to the right and downwards), or None."""
     actions = table.pool.spec.actions
     if isinstance(actions, Continuous):
@@ -157,7 +161,7 @@ class Window:
     """The pygame window: screen, keyboard, mouse and clock."""
 
     def __init__(self, table: Table) -> None:
-        self.pygame: Any = _pygame()
+        self.pygame = _pygame()
         self.table = table
         frame = table.pool.spec.frame
         self.scale = max(1.0, SMALLEST / frame[0])
@@ -176,7 +180,7 @@ class Window:
         """One frame: handle events, step, draw; returns False when the window should close."""
         seconds = self.clock.tick(FRAMES_A_SECOND) / 1000.0
         for event in self.pygame.event.get():
-            if event.type == self.pygame.QUIT or not self.hear(event):
+            if event.type == self.pygame.QUIT or not self.handle(event):
                 return False
         self.steer()
         before = self.table.moves, self.table.pool.states["key"][0]
@@ -184,10 +188,10 @@ class Window:
         if (self.table.moves, self.table.pool.states["key"][0]) != before or not self.caption:
             self.shapes = self.table.pool.scene(seat=self.table.seat)
             self.show()
-        self.tell()
+        self.update_caption()
         return True
 
-    def hear(self, event: Any) -> bool:
+    def handle(self, event: pygame.event.Event) -> bool:
         """Handle a key or click; returns False for Escape."""
         keys, table = self.pygame, self.table
         if event.type == keys.MOUSEBUTTONDOWN and event.button == 1 and table.is_mine:
@@ -233,7 +237,7 @@ class Window:
         self.pygame.transform.smoothscale(large, self.size, self.screen)
         self.pygame.display.flip()
 
-    def tell(self) -> None:
+    def update_caption(self) -> None:
         """Show who plays and the return so far in the title of the window."""
         table = self.table
         state = "over; R starts a new game" if table.is_over else "the agent plays" if table.by_agent else "you play"
@@ -249,13 +253,13 @@ class Window:
 class Painter:
     """Paints shapes on a surface; shapes that do not change between frames are painted once."""
 
-    def __init__(self, pygame: Any, size: tuple[int, int], factor: float) -> None:
-        self.pygame, self.factor = pygame, factor
-        self.surface, self.backdrop = pygame.Surface(size), pygame.Surface(size)
+    def __init__(self, module: ModuleType, size: tuple[int, int], factor: float) -> None:
+        self.pygame, self.factor = module, factor
+        self.surface, self.backdrop = module.Surface(size), module.Surface(size)
         self.still = np.zeros((0, 1), np.uint8)
         self.last = self.still
 
-    def paint(self, shapes: Array) -> Any:
+    def paint(self, shapes: Array) -> pygame.Surface:
         """The surface with these shapes on it."""
         rows = np.ascontiguousarray(shapes).view(np.uint8).reshape(len(shapes), -1)
         same = _leading(rows, self.last)
@@ -270,7 +274,7 @@ class Painter:
         self._paint(self.surface, shapes[same:])
         return self.surface
 
-    def _paint(self, surface: Any, shapes: Array) -> None:
+    def _paint(self, surface: pygame.Surface, shapes: Array) -> None:
         for shape in images.visible(shapes):
             kind, color = int(shape["kind"]), f"#{int(shape['color']):06x}"
             x, y, w, h, size = (self.factor * float(shape[name]) for name in ("x", "y", "w", "h", "size"))
@@ -287,7 +291,7 @@ class Painter:
                 surface.blit(picture, picture.get_rect(center=(x, y)))
 
     def _line(
-        self, surface: Any, color: str, start: tuple[float, float], end: tuple[float, float], width: float
+        self, surface: pygame.Surface, color: str, start: tuple[float, float], end: tuple[float, float], width: float
     ) -> None:
         """Draw a line with round ends; thick lines of pygame have slanted ends."""
         across = np.array([end[1] - start[1], start[0] - end[0]])
@@ -311,18 +315,20 @@ def _leading(rows: Array, others: Array) -> int:
 
 
 @functools.lru_cache(512)
-def _letters(pygame: Any, words: str, size: int, color: str) -> Any:
+def _letters(module: ModuleType, words: str, size: int, color: str) -> pygame.Surface:
     """A text in the same font as in picture files."""
     picture = images.text_image(words, size, color)
-    return pygame.image.frombytes(picture.tobytes(), picture.size, "RGBA")
+    letters: pygame.Surface = module.image.frombytes(picture.tobytes(), picture.size, "RGBA")
+    return letters
 
 
-def _pygame() -> Any:
+def _pygame() -> ModuleType:
     """Import pygame, without its greeting; raises LudusError if it is not installed."""
     import os
 
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
-        return importlib.import_module("pygame")
+        import pygame
     except ImportError:
         raise LudusError("a window needs pygame: pip install 'ludus[window]'; or play in the terminal") from None
+    return pygame

@@ -2,8 +2,8 @@
 
 The other ranks play with the newest table that they have received, and send transitions in batches. Positions are sent
 by their number or key, because each rank stores its rows in its own order. Rank 0 applies one batch after the other and
-answers with the rows that have changed. The metric `age` is the number of updates by which a batch was behind. A resumed
-run begins new games.
+answers with the rows that have changed. The metric `age` is the number of updates by which a batch was behind. A
+resumed run begins new games.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from ludus.types import Array, LudusError
 MAX_PENDING = 2
 """batches without an answer after which a player waits: rank 0 learns from one while the next one is played"""
 
-SERVED = ("q_learning", "compiled", ())
-"""the method, the form and the extra fields of rows that rank 0 can learn with"""
+SERVED = ("q_learning", "compiled")
+"""the method and the form that rank 0 can learn with"""
 
 
 def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
@@ -164,7 +164,7 @@ def check_servable(algorithm: AnyAlgorithm, players: int) -> Tabular:
         raise LudusError(
             "--runtime mpi_server needs at least one worker besides rank 0; start it with mpiexec -n 2 or more"
         )
-    if isinstance(algorithm, Tabular) and (algorithm.method, algorithm.form, algorithm.extra) == SERVED:
+    if isinstance(algorithm, Tabular) and (algorithm.method, algorithm.form) == SERVED and not algorithm.extra:
         return algorithm
     raise LudusError(
         f"--runtime mpi_server supports only q_learning in compiled form, with a policy that stores no counts, not "

@@ -1,8 +1,7 @@
-"""The settings of a run: defaults < preset of the game < flags. Nothing else knows about TOML.
+"""The settings of a run: defaults < preset of the game < flags. Only this module reads and writes TOML.
 
-A preset is `presets/<game>.toml`: settings for the game at the top, then sections for an algorithm that wants others:
-[tabular] for all that learn tables, [sarsa] for one.
-`run.toml` in a run's folder holds every setting that the run was made with.
+A preset is `presets/<game>.toml`: settings for all algorithms at the top, then sections that override them: [tabular]
+for all tabular methods, [sarsa] for one. `run.toml` in the folder of a run contains all its settings.
 """
 
 from __future__ import annotations
@@ -82,19 +81,21 @@ class Run(Generic[Settings]):
 
 
 def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: int | None = None) -> Run[Any]:
-    """The settings for a game before any flag: its preset, or one of another name, or defaults where it has none.
+    """The settings for a game before any flag: its preset, another preset by name (`variant`), or the defaults.
 
-    The variant "none" ignores the presets. Defaults that are schedules end after `steps`.
+    The variant "none" ignores presets. Default schedules end after `steps`.
     """
     path = preset_path(game, variant)
     if variant not in ("", NO_PRESET) and not path.is_file():
         there = ", ".join(found.stem.partition(".")[2] for found in PRESETS.glob(f"{preset_path(game).stem}.*.toml"))
-        raise LudusError(f'{game} has no preset "{variant}"; it has {there or "only the one that needs no name"}')
+        raise LudusError(f'{game} has no preset "{variant}"; it has {there or "only its default preset"}')
     preset = _read_toml(path) if path.is_file() else {}
     sections = {key: preset.pop(key) for key in list(preset) if isinstance(preset[key], dict)}
-    known = {*map(algorithms.family, algorithms.names()), *algorithms.names()}
+    known = {*algorithms.families(), *algorithms.names()}
     for name in set(sections) - known:
-        raise LudusError(f"the preset {path.name} has a section [{name}] for no algorithm{closest(name, known)}")
+        raise LudusError(
+            f"the preset {path.name} has a section [{name}], which is not an algorithm{closest(name, known)}"
+        )
     chosen = algorithm or str(preset.get("algorithm", "q_learning"))
     family = algorithms.family(chosen)
     usual = _defaults(chosen, None if path.is_file() else game, steps)
@@ -103,7 +104,7 @@ def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: i
 
 
 def _defaults(algorithm: str, game: str | None, steps: int | None) -> dict[str, Any]:
-    """What runs of an algorithm start from; some adapt it to a game that has no preset."""
+    """The default settings of an algorithm, which may depend on a game without a preset."""
     adapted: dict[str, Any] = algorithms.settings_kind(algorithm).defaults(
         lambda: _spec_of(game) if game else None, steps
     )
@@ -111,7 +112,7 @@ def _defaults(algorithm: str, game: str | None, steps: int | None) -> dict[str, 
 
 
 def _spec_of(game: str) -> Spec | None:
-    """What is known of a game before it is opened; nothing of environments by other authors."""
+    """The spec of one of our games; None for environments of other authors, which must be opened first."""
     return None if set(":@") & set(game.partition("(")[0]) else games.load(game).spec
 
 
@@ -125,7 +126,7 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
     """A run from flat settings; unknown names are errors."""
     for name in ("game", "algorithm"):
         if not isinstance(values.get(name), str):
-            raise LudusError(f'{where} does not say in words which {name} it is for: {name} = "…"')
+            raise LudusError(f'{where} has no setting {name}; add {name} = "…"')
     kind = algorithms.settings_kind(values["algorithm"])
     ours = {field.name for field in dataclasses.fields(Run)} - {"settings"}
     theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
@@ -146,12 +147,12 @@ def to_dict(run: Run[Any]) -> dict[str, Any]:
 
 
 def to_toml(run: Run[Any]) -> str:
-    """The same as a file."""
+    """The settings as the text of a run.toml."""
     return "".join(f"{name} = {_toml(value)}\n" for name, value in to_dict(run).items())
 
 
 def read(path: pathlib.Path) -> Run[Any]:
-    """The run that a run.toml tells of."""
+    """The run with the settings in a run.toml."""
     if not path.is_file():
         raise LudusError(f'"{path.parent}" is not the folder of a run: it has no {path.name}')
     return from_dict(_read_toml(path), f'"{path}"')
@@ -174,7 +175,7 @@ def _read_toml(path: pathlib.Path) -> dict[str, Any]:
     try:
         data = path.read_bytes()
         if len(data) > LARGEST_FILE:
-            raise LudusError(f'"{path}" is too large for settings')
+            raise LudusError(f'"{path}" is larger than {LARGEST_FILE} bytes, too large for settings')
         return tomllib.loads(data.decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise LudusError(f'cannot read the settings in "{path}": {error}') from None

@@ -1,4 +1,4 @@
-"""The folders of runs: their names, what lies in them, and the list of all."""
+"""The folders of runs: their names, their contents, and a summary of each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Summary(NamedTuple):
 
 
 def new_folder(out: Path, game: str) -> Path:
-    """The next free `runs/tictactoe-0001`, made now, so that two runs never share one."""
+    """Make the next free folder, such as `runs/tictactoe-0001`; two runs never share one."""
     stem = re.sub(r"[^A-Za-z0-9.]+", "-", game.partition("(")[0]).strip("-") or "run"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -57,14 +57,14 @@ def write_settings(folder: Path, run: config.Run[Any]) -> None:
 
 
 def list_runs(out: Path) -> list[Summary]:
-    """Every run in a folder, by name; one that cannot be read is left out of nobody's way with a note as its game."""
+    """All runs in a folder, sorted by name; unreadable runs are listed with the error in the game column."""
     if not out.is_dir():
         return []
     return [summary(path) for path in sorted(out.iterdir()) if (path / SETTINGS).is_file()]
 
 
 def summary(folder: Path) -> Summary:
-    """How a run stands, by what it wrote down."""
+    """The summary of a run, from its files."""
     try:
         run = config.read(folder / SETTINGS)
         lines = loggers.read(folder / METRICS) if (folder / METRICS).is_file() else []

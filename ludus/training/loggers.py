@@ -1,6 +1,6 @@
-"""Where the metrics of a run go: lines of JSON, TensorBoard's event files, Weights & Biases; all behind one `write`.
+"""Loggers for the metrics of a run: JSON lines, TensorBoard event files, Weights & Biases, behind one `write`.
 
-A resumed run first forgets what was written after the step it resumes from, so its record reads as if it never stopped.
+A resumed run first removes everything after the step it resumes from, so the log looks as if it never stopped.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ import numpy as np
 from ludus.types import Array, LudusError
 
 Metrics = Mapping[str, float | None]
-"""Numbers by name; None is one that was not measured."""
+"""numbers by name; None if not measured"""
 
 
 class Sink(Protocol):
-    """Something that metrics are written to."""
+    """A destination of metrics."""
 
     def write(self, step: int, metrics: Metrics) -> None:
-        """Record what was measured at a step."""
+        """Write the metrics of a step."""
         ...
 
     def close(self) -> None:
-        """Finish what is still on its way; nothing is written afterwards."""
+        """Flush and close; nothing can be written afterwards."""
         ...
 
 
 class JsonLines:
-    """A file with one line a write: {"step": 10, "time": 1700000000.0, "loss": 0.5}, complete on disk after each.
+    """A file with one line per write: {"step": 10, "time": 1700000000.0, "loss": 0.5}, flushed after each.
 
-    NaN and infinities, which JSON does not have, are null. With `resume_step`, later lines are cut away first.
+    NaN and infinity are written as null. With `resume_step`, later lines are removed first.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class JsonLines:
 
 
 def read(path: str | Path) -> list[dict[str, Any]]:
-    """The lines of a file of metrics; a last line that a kill left half written is no line."""
+    """The lines of a metrics file; an incomplete last line, left by a killed process, is ignored."""
     return [line for _, line in _lines(Path(path))]
 
 
 def columns(path: str | Path) -> dict[str, Array]:
-    """The same by name: [lines] arrays, with NaN where a line has no such number."""
+    """The columns of a metrics file by name: [lines] arrays, NaN where a line has no value."""
     lines = read(path)
     names = dict.fromkeys(name for line in lines for name in line)
     table = {name: np.array([line.get(name) for line in lines], np.float64) for name in names}
@@ -78,7 +78,7 @@ def columns(path: str | Path) -> dict[str, Array]:
 
 
 class TensorBoard:
-    """Event files in a folder, for `tensorboard --logdir`; its reader leaves out what a resumed run does again."""
+    """Event files in a folder, for `tensorboard --logdir`, which drops the steps that a resumed run repeats."""
 
     def __init__(self, folder: str | Path, resume_step: int | None = None) -> None:
         self._events = _foreign("tensorboard.compat.proto.event_pb2", "tensorboard")
@@ -86,7 +86,7 @@ class TensorBoard:
         files = _foreign("tensorboard.summary.writer.event_file_writer", "tensorboard")
         self._writer = files.EventFileWriter(str(folder))
         if resume_step is not None:
-            # The reader takes this as a restart and drops what it has seen from that step on.
+            # TensorBoard treats this as a restart and drops everything from that step on.
             log = self._events.SessionLog
             self._add(resume_step + 1, session_log=log(status=log.START))
 
@@ -104,27 +104,27 @@ class TensorBoard:
 
 
 class WeightsAndBiases:
-    """A run of Weights & Biases, kept in its folder for `wandb sync` unless WANDB_MODE says otherwise.
+    """A run of Weights & Biases, stored in the run's folder for `wandb sync` unless WANDB_MODE is set.
 
-    What was sent cannot be cut, so a resumed run is one more run in the group of the first.
+    Metrics that were sent cannot be removed, so a resumed run becomes another run in the same group.
     """
 
     def __init__(self, name: str, folder: str | Path, resume_step: int | None = None) -> None:
         wandb = _foreign("wandb", "wandb")
         mode, modes = os.environ.get("WANDB_MODE", "offline"), ("offline", "online", "disabled")
         if mode not in modes:
-            raise LudusError(f'WANDB_MODE is "{mode}"; set it to {", ".join(modes)}, or leave it away for offline')
+            raise LudusError(f'WANDB_MODE is "{mode}"; set it to {", ".join(modes)}, or unset it for offline')
         Path(folder).mkdir(parents=True, exist_ok=True)
         part = name if resume_step is None else f"{name} from {resume_step}"
         project = os.environ.get("WANDB_PROJECT", "ludus")
         try:
-            # A mode for the run alone would leave the package's own telemetry online.
+            # Setting the mode of the run only would leave the telemetry of the package online.
             wandb.setup(wandb.Settings(mode=mode))
             self._run = wandb.init(
                 project=project, group=name, name=part, dir=str(folder), mode=mode, reinit="create_new", settings=_QUIET
             )
         except wandb.Error as error:
-            raise LudusError(f"wandb did not open the run ({error}); WANDB_MODE=offline keeps it here") from error
+            raise LudusError(f"wandb could not open the run ({error}); WANDB_MODE=offline stores it locally") from error
 
     def write(self, step: int, metrics: Metrics) -> None:
         self._run.log(_measured(metrics), step=int(step))
@@ -133,7 +133,7 @@ class WeightsAndBiases:
         self._run.finish()
 
 
-# Metrics and nothing else: no copy of the terminal, no code, no description of the machine.
+# Send metrics only: no terminal output, no code, no description of the machine.
 _QUIET = {
     "silent": True,
     "console": "off",
@@ -147,7 +147,7 @@ _QUIET = {
 
 
 class Several:
-    """Many sinks as one."""
+    """Several sinks as one."""
 
     def __init__(self, sinks: Iterable[Sink]) -> None:
         self.sinks = tuple(sinks)
@@ -157,7 +157,7 @@ class Several:
             sink.write(step, metrics)
 
     def close(self) -> None:
-        with ExitStack() as closing:  # which closes the others even where one fails
+        with ExitStack() as closing:  # closes the others even if one fails
             for sink in self.sinks:
                 closing.callback(sink.close)
 
@@ -170,7 +170,7 @@ _OPENERS: dict[str, Callable[[Path, int | None], Sink]] = {
 
 
 def open_sinks(names: Iterable[str], folder: str | Path, resume_step: int | None = None) -> Sink:
-    """The sinks "jsonl", "tensorboard" and "wandb" of the run in a folder, as one sink that writes to all."""
+    """The sinks with these names ("jsonl", "tensorboard", "wandb") for the run in a folder, as one sink."""
     wanted = list(dict.fromkeys(names))
     for name in wanted:
         if name not in _OPENERS:
@@ -187,14 +187,14 @@ def open_sinks(names: Iterable[str], folder: str | Path, resume_step: int | None
 
 
 def _lines(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
-    """Each line as it is written and as it reads; only the end of the file may be broken."""
+    """Each line as bytes and parsed; only the last line may be incomplete."""
     if not path.exists():
-        raise LudusError(f"there is no file of metrics at {path}; train a run first, or mend the path")
+        raise LudusError(f"there is no metrics file at {path}; train a run first, or correct the path")
     *whole, last = path.read_bytes().split(b"\n")
     lines = [(text, _parse(text)) for text in [*whole, last]]
     for number, (_, line) in enumerate(lines[:-1], start=1):
         if line is None:
-            raise LudusError(f"line {number} of {path} is not a line of metrics; mend it or take it out")
+            raise LudusError(f"line {number} of {path} is not a line of metrics; fix or remove it")
     return [(text, line) for text, line in lines if line is not None]
 
 
@@ -207,7 +207,7 @@ def _parse(text: bytes) -> dict[str, Any] | None:
 
 
 def _cut(path: Path, last_step: float) -> None:
-    """Leave only whole lines up to a step; the file is the old one or the new one, whenever the power fails."""
+    """Remove incomplete lines and lines after a step, atomically."""
     content = b"".join(text + b"\n" for text, line in _lines(path) if line["step"] <= last_step)
     if content == path.read_bytes():
         return
@@ -230,8 +230,8 @@ def _measured(metrics: Metrics) -> dict[str, float]:
 
 
 def _foreign(module: str, extra: str) -> Any:
-    """A package that only some runs need."""
+    """Import a package of an extra."""
     try:
         return importlib.import_module(module)
     except ImportError as missing:
-        raise LudusError(f"metrics for {extra} need a package more: pip install 'ludus[{extra}]'") from missing
+        raise LudusError(f"logging to {extra} needs another package: pip install 'ludus[{extra}]'") from missing

@@ -152,7 +152,7 @@ def writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise LudusError(
-            f'cannot write to "{folder}": {error.strerror or error}; free some space, then continue with: '
+            f'cannot write to "{folder}": {error.strerror or error}; make room, then continue with: '
             f"ludus train --resume {folder}"
         ) from None
 

@@ -1,4 +1,4 @@
-"""Small games for the methods on the shelf, and plain looking on while a worker learns."""
+"""Small games for tests of tabular methods, and an observer that records what a worker sees while it learns."""
 
 from typing import NamedTuple
 
@@ -13,9 +13,9 @@ from ludus.bridges import open_pool
 from ludus.dsl import CUT, PLAYING
 
 WALK = small_game('''
-"""Walk: six places in a row; every step costs something, and the last place pays 1."""
+"""Walk: six places in a row; every step has a cost, and the last place gives 1."""
 PARAMETERS = {
-    "slip": integer(0, 0, 100, "how many steps of a hundred go astray"),
+    "slip": integer(0, 0, 100, "percentage of steps that go in the wrong direction"),
     "horizon": integer(1000, 1, 1000, "steps after which a game is cut off"),
 }
 SPEC = Spec(seats=1, actions=Discrete(3), horizon=1000)
@@ -51,10 +51,10 @@ def action_name(action):
 ''')
 
 STONES = small_game('''
-"""Stones: take one to three of a pile; who takes the last one wins. With `again`, who takes two moves once more."""
+"""Stones: take one to three of a pile; the player who takes the last one wins."""
 PARAMETERS = {
-    "pile": integer(7, 1, 20, "how many stones there are"),
-    "again": integer(0, 0, 1, "who takes two moves once more, and every stone counts"),
+    "pile": integer(7, 1, 20, "number of stones"),
+    "again": integer(0, 0, 1, "a player who takes two moves again, and every stone gives a reward"),
     "horizon": integer(20, 1, 20, "steps after which a game is cut off"),
 }
 SPEC = Spec(seats=2, actions=Discrete(3), horizon=20, zero_sum=True)
@@ -89,7 +89,7 @@ def action_name(action):
 ''')
 
 TRIO = small_game('''
-"""Trio: three seats in turn add one or two to a pile and are paid by it, until it is full."""
+"""Trio: three seats in turn add one or two to a pile, with rewards that depend on it, until it is full."""
 SPEC = Spec(seats=3, actions=Discrete(2), horizon=12)
 STATE = record(**HEAD, pile=i8)
 OBSERVATION = record(pile=within(0, 13, i8))
@@ -109,7 +109,7 @@ def action_name(action):
 ''')
 
 LURE = small_game('''
-"""Lure: go home for nothing, or to a place with ten doors that cost 0.1 on average but promise more."""
+"""Lure: end the game with reward 0, or go to a place with ten actions of mean reward -0.1 and high variance."""
 SPEC = Spec(seats=1, actions=Discrete(10), horizon=2)
 STATE = record(**HEAD, place=i8)
 OBSERVATION = record(place=within(0, 1, i8))
@@ -130,31 +130,31 @@ def legal(state, seat, mask):
 
 
 def plant(folder):
-    """Write the games where LUDUS_GAMES may point."""
+    """Write the games into a folder for LUDUS_GAMES."""
     small_games.plant(folder, walk=WALK, stones=STONES, trio=TRIO, lure=LURE)
 
 
 class Seen(NamedTuple):
-    """What a desk did at one time, and what came of it, as somebody sees it who only looks at the games."""
+    """An action of a desk and its outcome, derived from the games alone."""
 
     desk: int
     seat: int
-    """who acted"""
+    """the seat that acted"""
     place: int
     action: int
     rewards: np.ndarray
     """[P] since it acted"""
     following: int
-    """the place that follows, -1 where none does or none is known"""
+    """the next place, -1 if there is none or it is unknown"""
     next_seat: int
     chosen: int
     ended: bool
     bits: int
     found: tuple[int, ...]
-    """places in the order of their discovery, until now"""
+    """places in the order of their discovery so far"""
 
 
-def hired(game, seed=5, rows=1, **settings):
+def new_worker(game, seed=5, rows=1, **settings):
     """A worker and its empty table."""
     worker = Worker(open_pool(game, rows, seed), Tabular(**settings), Desk(seed, 0, 1, 1))
     return worker, worker.new_table()
@@ -162,13 +162,13 @@ def hired(game, seed=5, rows=1, **settings):
 
 def learned(game, steps, seed=5, rows=8, **settings):
     """The table after so many steps."""
-    worker, table = hired(game, seed, rows, **settings)
+    worker, table = new_worker(game, seed, rows, **settings)
     worker.learn(table, steps)
     return table
 
 
 def watch(worker, table, steps, field):
-    """Let the worker learn step by step; yields what each desk has seen. The games show their place in `field`."""
+    """Let the worker learn step by step and yield a `Seen` for each action; `field` of the state is the place."""
     states, games, desks = worker.pool.states, worker.games, worker.kernel.DESKS
     gained, found = np.zeros((len(worker.desks), worker.spec.seats)), []
     for _ in range(steps):
@@ -190,7 +190,7 @@ def watch(worker, table, steps, field):
                     yield Seen(
                         desk, mover, int(before["place"][desk]), int(before["action"][desk]), gained[desk].copy(),
                         known if acts else -1, seat, int(worker.desks["action"][desk]) if status == PLAYING else -1,
-                        bool(status != PLAYING), scatter(int(worker.dice) - time * GOLDEN - desk), tuple(found),
+                        bool(status != PLAYING), mix(int(worker.dice) - time * GOLDEN - desk), tuple(found),
                     )  # fmt: skip
                 if acts or status != PLAYING:
                     gained[desk] = 0.0
@@ -199,8 +199,8 @@ def watch(worker, table, steps, field):
 GOLDEN, ALL = 0x9E3779B97F4A7C15, 2**64 - 1
 
 
-def scatter(bits):
-    """SplitMix64, in whole numbers."""
+def mix(bits):
+    """The mixing function of SplitMix64, in Python integers."""
     bits &= ALL
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 & ALL
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EB & ALL
@@ -208,7 +208,7 @@ def scatter(bits):
 
 
 def greedy_path(table, name, longest=60):
-    """The places that the greedy policy visits in a game of Gymnasium's, until it ends or has lasted too long."""
+    """The places that the greedy policy visits in a Gymnasium game, for at most `longest` steps."""
     pool = open_pool(name, 1, 0)
     path = [int(pool.step.observation["observation"][0])]
     for _ in range(longest):

@@ -1,4 +1,4 @@
-"""Training by the list and NumPy forms ends in the bytes of the compiled loop."""
+"""Training with the list and NumPy forms gives the same bytes as the compiled loop."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ SCHEDULES = {"learning_rate": "linear(0.5, 0.0, 1500)", "exploration": "exponent
 
 
 def learn(form, game, rows, steps, number=0, workers=1, **settings):
-    """A table and the tallies after some stretches of work."""
+    """A table after several calls of `learn`, and their tallies."""
     algorithm = Tabular(form=form, **settings)
     kind = Worker if form == "compiled" else FormWorker
     worker = kind(open_pool(game, rows, seed=3, threads=1), algorithm, Desk(5, number, workers, 1))
     table = worker.new_table()
-    tallies = [worker.learn(table, stretch).tolist() for stretch in steps]
+    tallies = [worker.learn(table, count).tolist() for count in steps]
     assert worker.time == sum(steps)
     worker.close()
     return table, tallies
@@ -49,27 +49,27 @@ GAMES = (
 
 @pytest.mark.parametrize("rows", [1, 7, 64])
 @pytest.mark.parametrize("game", GAMES)
-def test_the_same_bytes_as_compiled(game, rows):
+def test_forms_give_the_same_bytes_as_the_compiled_loop(game, rows):
     steps = (1, 0, 600 // rows, 1200 // rows)
     _, tallies = assert_same(game, rows, steps, gamma=0.97, **SCHEDULES)
     assert sum(tally[2] for tally in tallies) > 0.5 * rows * sum(steps)
 
 
 @pytest.mark.parametrize("settings", [{}, {"tables": "seat"}, {"number": 1, "workers": 3, **SCHEDULES}])
-def test_the_same_bytes_with_other_settings(settings):
+def test_forms_give_the_same_bytes_with_other_settings(settings):
     assert_same("tictactoe", 5, (300,), **settings)
 
 
-def test_cut_offs_look_ahead():
-    """The game with a short limit is one in which cut-offs count: without what follows, all would be worth less."""
+def test_truncated_games_are_bootstrapped():
+    """With a limit of five steps, only bootstrapping gives returns of more than five steps."""
     far, _ = learn("list", "gymnasium:Taxi-v4(max_episode_steps=5)", 8, (2000,), gamma=1.0, exploration="1.0")
     values = far.rows["values"][far.places]
-    assert values.min() < -25  # five steps of -1, or one of -10 among them, are all that a game ever brings
+    assert values.min() < -25  # the return of five steps is rarely below that: -1 for each, or -10 for some
 
 
 @EACH
 @pytest.mark.parametrize("game", ["tictactoe", "gymnasium:Taxi-v4(max_episode_steps=5)"])
-def test_resumed_it_goes_on_exactly(form, game):
+def test_resuming_is_exact(form, game):
     algorithm = Tabular(form=form, **SCHEDULES)
     worker = FormWorker(open_pool(game, 6, seed=1, threads=1), algorithm, Desk(9, 0, 1, 1))
     table = worker.new_table()
@@ -87,8 +87,7 @@ def test_resumed_it_goes_on_exactly(form, game):
 
 
 @EACH
-def test_the_forms_share_a_table_in_turns(form):
-    """A table goes through a checkpoint and on, in either form."""
+def test_a_restored_table_can_be_trained_further(form):
     worker = FormWorker(open_pool("tictactoe", 3, seed=1, threads=1), Tabular(form=form), Desk(2, 0, 1, 1))
     table = worker.new_table()
     worker.learn(table, 50)
@@ -101,23 +100,23 @@ def test_the_forms_share_a_table_in_turns(form):
 
 
 @EACH
-def test_what_the_forms_do_not_play(form):
-    for game, words in [
+def test_unsupported_games_and_forms_raise_an_error(form):
+    for game, message in [
         ("goofspiel", "use form=compiled"), ("connect4", "too many positions.*use form=compiled"),
         ("car", "continuous actions"), ("cartpole", "train on discretize:"),
     ]:  # fmt: skip
-        with pytest.raises(LudusError, match=words):
+        with pytest.raises(LudusError, match=message):
             FormWorker(open_pool(game, 2, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
-    with pytest.raises(LudusError, match="a worker of its own"):
+    with pytest.raises(LudusError, match="form=compiled has its own worker"):
         FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(), Desk(0, 0, 1, 1))
 
 
 @EACH
-def test_what_cannot_be_resumed(form):
+def test_states_that_do_not_fit_raise_an_error(form):
     worker = FormWorker(open_pool("tictactoe", 2, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
-    with pytest.raises(LudusError, match=r"it lacks .*places"):
+    with pytest.raises(LudusError, match=r"it has no .*places"):
         worker.restore({name: part for name, part in worker.state().items() if name != "places"})
-    worker.restore({"time": np.array([3])})  # all that is left of a lost worker
+    worker.restore({"time": np.array([3])})  # the state of a lost worker
     assert worker.time == 3
     larger = FormWorker(open_pool("tictactoe", 3, threads=1), Tabular(form=form), Desk(0, 0, 1, 1))
     with pytest.raises(LudusError, match="another number of rows"):

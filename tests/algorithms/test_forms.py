@@ -1,4 +1,4 @@
-"""Q-learning in three forms: the same bits from each, and the mathematics by hand."""
+"""Q-learning in three forms: values by hand, and the same bits from each form."""
 
 import dataclasses
 import os
@@ -45,7 +45,7 @@ def one_by_one(learner, batch):
 
 
 @EACH
-def test_by_hand(form):
+def test_updates_by_hand(form):
     q = QLearning(form, 3, 2, learning_rate=0.5, gamma=0.5)
     q.update(1, 0, 4.0, 2, terminated=True)
     assert q.table[1].tolist() == [2.0, 0.0]  # 0 + 0.5 (4 - 0)
@@ -83,22 +83,22 @@ def test_all_forms_learn_the_same_bits(batch, settings):
 
 
 @given(st.lists(st.tuples(places, masks, st.booleans()), max_size=30), batches, rates, st.integers(0, 2**64 - 1))
-def test_all_forms_choose_the_same(questions, batch, settings, seed):
+def test_all_forms_choose_the_same_actions(choices, batch, settings, seed):
     expected = None
     for learner in learners(**settings, seed=seed):
         learner.batch_update(*columns(batch))
-        singly = [learner.select_action(*question) for question in questions]
-        asked = np.array([state for state, *_ in questions], np.int64)
-        allowed = np.array([mask for _, mask, _ in questions], bool).reshape(-1, ACTIONS)
-        chosen = [singly, learner.select_actions(asked, allowed).tolist(), learner.select_actions(asked).tolist()]
+        singly = [learner.select_action(*choice) for choice in choices]
+        states = np.array([state for state, *_ in choices], np.int64)
+        legal = np.array([mask for _, mask, _ in choices], bool).reshape(-1, ACTIONS)
+        chosen = [singly, learner.select_actions(states, legal).tolist(), learner.select_actions(states).tolist()]
         expected = expected or chosen
         assert chosen == expected
-        assert all(mask[action] for action, (_, mask, _) in zip(chosen[0], questions, strict=True))
-        assert allowed[np.arange(len(asked)), chosen[1]].all()
+        assert all(mask[action] for action, (_, mask, _) in zip(chosen[0], choices, strict=True))
+        assert legal[np.arange(len(states)), chosen[1]].all()
 
 
 @EACH
-def test_many_choices_are_as_many_single_ones(form):
+def test_select_actions_equals_single_calls_of_select_action(form):
     one, many = (QLearning(form, STATES, ACTIONS, exploration=0.5, seed=3) for _ in range(2))
     states = np.arange(200) % STATES
     assert many.select_actions(states).tolist() == [one.select_action(int(state)) for state in states]
@@ -106,7 +106,7 @@ def test_many_choices_are_as_many_single_ones(form):
 
 
 @EACH
-def test_ties_are_broken_evenly_and_exploration_is_as_frequent_as_said(form):
+def test_ties_are_broken_evenly_and_exploration_has_its_probability(form):
     q = QLearning(form, 1, 4, learning_rate=1.0, exploration=0.2, seed=1)
     q.batch_update([0, 0], [1, 3], [1.0, 1.0], [0, 0], [True, True])
     greedy = np.bincount(q.select_actions(np.zeros(4000, np.int64), explore=False), minlength=4)
@@ -118,7 +118,7 @@ def test_ties_are_broken_evenly_and_exploration_is_as_frequent_as_said(form):
 
 
 @EACH
-def test_summing_a_batch_runs_away_and_we_do_not(form):
+def test_repeated_updates_converge_where_summed_errors_diverge(form):
     count, rate, naive = 16, 0.5, np.zeros((1, 1))
     q = QLearning(form, 1, 1, learning_rate=rate)
     states = np.zeros(count, np.int64)
@@ -130,7 +130,7 @@ def test_summing_a_batch_runs_away_and_we_do_not(form):
 
 
 @given(st.sampled_from(list(FORMS)), st.sampled_from(list(FORMS)), batches, batches, rates)
-def test_saved_and_restored_it_goes_on_exactly(form, other, before, after, settings):
+def test_a_restored_state_continues_exactly(form, other, before, after, settings):
     q = QLearning(form, STATES, ACTIONS, **settings, seed=7)
     q.batch_update(*columns(before))
     q.select_actions([0, 1, 2])
@@ -154,59 +154,62 @@ GOOD = {"states": [0, 1], "actions": [0, 1], "rewards": [1.0, 2.0], "next_states
 
 @EACH
 @pytest.mark.parametrize(
-    ("wrong", "words"),
+    ("wrong", "message"),
     [
-        ({"states": [0, STATES]}, "states lie between 0 and 3; 4 at place 1"),
-        ({"states": [-1, 0]}, "-1 at place 0"),
+        ({"states": [0, STATES]}, "states must be between 0 and 3, not 4 at index 1"),
+        ({"states": [-1, 0]}, "-1 at index 0"),
         ({"states": [0.0, 1.0]}, "whole numbers, not float64"),
         ({"states": [[0, 1]]}, "shape"),
-        ({"states": [[0], [0, 1]]}, "rows of one length"),
-        ({"actions": [0, ACTIONS]}, "actions lie between 0 and 2"),
+        ({"states": [[0], [0, 1]]}, "rows of the same length"),
+        ({"actions": [0, ACTIONS]}, "actions must be between 0 and 2"),
         ({"actions": [0]}, "actions must have the shape"),
         ({"rewards": [1.0, np.nan]}, "finite"),
         ({"rewards": [np.inf, 1.0]}, "finite"),
-        ({"next_states": [0, 9]}, "next_states lie between"),
+        ({"next_states": [0, 9]}, "next_states must be between"),
         ({"terminated": [0.5, 1.0]}, "booleans"),
-        ({"next_masks": np.zeros((2, ACTIONS), bool)}, "next_masks: nothing is allowed at place 0"),
+        ({"next_masks": np.zeros((2, ACTIONS), bool)}, "next_masks: no action is legal at index 0"),
         ({"next_masks": np.ones((2, ACTIONS + 1), bool)}, "shape"),
-        ({"masks": [[True, True, True], [True, False, True]]}, "update 1 is of action 1, which its mask"),
-        ({"signs": [1.0, 0.5]}, "signs are 1"),
+        (
+            {"masks": [[True, True, True], [True, False, True]]},
+            "update 1 has the action 1, which is not legal in its mask",
+        ),
+        ({"signs": [1.0, 0.5]}, "signs must be 1"),
     ],
 )
-def test_a_bad_batch_is_refused_whole(form, wrong, words):
+def test_an_invalid_batch_raises_an_error_and_changes_nothing(form, wrong, message):
     q = QLearning(form, STATES, ACTIONS)
     q.batch_update(**GOOD)
     before = q.state()
-    with pytest.raises(LudusError, match=words.replace("(", r"\(")):
+    with pytest.raises(LudusError, match=message.replace("(", r"\(")):
         q.batch_update(**{**GOOD, **wrong})
     assert all(before[name].tobytes() == array.tobytes() for name, array in q.state().items())
 
 
 @EACH
-def test_a_bad_call_is_refused(form):
+def test_an_invalid_call_raises_an_error_and_changes_nothing(form):
     q = QLearning(form, STATES, ACTIONS)
     before = q.state()
-    for call, words in [
-        (lambda: q.update(STATES, 0, 0.0, 0, True), "a state is a whole number from 0 to 3, not 4"),
-        (lambda: q.update(0, -1, 0.0, 0, True), "an action is a whole number from 0 to 2, not -1"),
+    for call, message in [
+        (lambda: q.update(STATES, 0, 0.0, 0, True), "a state must be a whole number from 0 to 3, not 4"),
+        (lambda: q.update(0, -1, 0.0, 0, True), "an action must be a whole number from 0 to 2, not -1"),
         (lambda: q.update(0, 0, 0.0, 1.5, True), "not 1.5"),
         (lambda: q.update(0, 0, float("nan"), 0, True), "not nan"),
-        (lambda: q.update(0, 0, 0.0, 0, False, next_mask=[False] * ACTIONS), "next_mask: nothing is allowed"),
-        (lambda: q.update(0, 0, 0.0, 0, False, mask=[False, True, True]), "its mask does not allow it"),
-        (lambda: q.update(0, 0, 0.0, 0, False, sign=2.0), "a sign is 1 or -1"),
+        (lambda: q.update(0, 0, 0.0, 0, False, next_mask=[False] * ACTIONS), "next_mask: no action is legal"),
+        (lambda: q.update(0, 0, 0.0, 0, False, mask=[False, True, True]), "not legal in state 0 according to its mask"),
+        (lambda: q.update(0, 0, 0.0, 0, False, sign=2.0), "sign 1 or -1"),
         (lambda: q.select_action(-1), "not -1"),
-        (lambda: q.select_action(0, [False] * ACTIONS), "at least one action must be legal"),
+        (lambda: q.select_action(0, [False] * ACTIONS), "at least one must be"),
         (lambda: q.select_action(0, [True]), "shape"),
-        (lambda: q.select_actions([0, 99]), "99 at place 1"),
-        (lambda: q.select_actions([0, 1], [[True] * ACTIONS, [False] * ACTIONS]), "nothing is allowed at place 1"),
+        (lambda: q.select_actions([0, 99]), "99 at index 1"),
+        (lambda: q.select_actions([0, 1], [[True] * ACTIONS, [False] * ACTIONS]), "no action is legal at index 1"),
     ]:
-        with pytest.raises(LudusError, match=words):
+        with pytest.raises(LudusError, match=message):
             call()
     assert all(before[name].tobytes() == array.tobytes() for name, array in q.state().items())
 
 
 @EACH
-def test_where_a_game_has_ended_nothing_need_be_legal(form):
+def test_the_mask_after_the_end_of_a_game_may_be_empty(form):
     q = QLearning(form, STATES, ACTIONS, learning_rate=1.0)
     q.update(0, 0, 2.0, 1, True, next_mask=[False] * ACTIONS)
     q.batch_update([1], [0], [3.0], [1], [True], next_masks=np.zeros((1, ACTIONS), bool))
@@ -214,11 +217,11 @@ def test_where_a_game_has_ended_nothing_need_be_legal(form):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
-        ({"learning_rate": 0.0}, "learning rate"),
-        ({"learning_rate": 1.5}, "learning rate"),
-        ({"learning_rate": float("nan")}, "learning rate"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": 1.5}, "learning_rate"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
         ({"gamma": -0.1}, "gamma"),
         ({"gamma": 1.1}, "gamma"),
         ({"exploration": 2}, "exploration"),
@@ -226,14 +229,14 @@ def test_where_a_game_has_ended_nothing_need_be_legal(form):
         ({"form": "numba"}, "known are list, numpy, compiled"),
     ],
 )
-def test_bad_settings(settings, words):
-    with pytest.raises(LudusError, match=words):
+def test_invalid_settings_raise_an_error(settings, message):
+    with pytest.raises(LudusError, match=message):
         QLearning(**{"form": "list", "states": 2, "actions": 2, **settings})
 
 
-def test_bad_states_to_resume_from():
+def test_invalid_states_raise_an_error():
     good = QLearning("list", 2, 2).state()
-    with pytest.raises(LudusError, match="lacks key"):
+    with pytest.raises(LudusError, match="it has no key"):
         QLearning.from_state("list", {name: array for name, array in good.items() if name != "key"})
     for name, bad in (("table", good["table"].astype(np.float64)), ("table", good["table"] * np.nan), ("rates", [1.0])):
         with pytest.raises(LudusError, match="damaged"):
@@ -241,13 +244,13 @@ def test_bad_states_to_resume_from():
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_the_random_bits_are_those_of_the_games(bits):
+def test_all_forms_mix_bits_like_the_games(bits):
     assert plain.mix(bits) == int(random.mix(np.uint64(bits)))
     assert vectorised.mix(np.array([bits], np.uint64)).tolist() == [plain.mix(bits)]
 
 
 @given(st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), max_size=40))
-def test_a_batch_is_cut_only_where_it_must(steps):
+def test_a_batch_is_split_only_at_dependent_updates(steps):
     writes, reads = (np.array([step[side] for step in steps], np.int64) for side in (0, 1))
     parts = [(part.start, part.stop) for part in vectorised.independent(writes, reads)]
     expected, start = [], 0
@@ -259,7 +262,7 @@ def test_a_batch_is_cut_only_where_it_must(steps):
     assert parts == [*expected, (start, len(steps))] if steps else parts == []
 
 
-def test_the_compiled_form_is_the_same_without_the_compiler():
+def test_the_compiled_form_gives_the_same_table_without_compilation():
     script = (
         "from ludus.algorithms.tabular.forms import QLearning; import numpy as np\n"
         "q = QLearning('compiled', 5, 3, exploration=0.5, seed=2); dice = np.random.default_rng(0)\n"

@@ -1,4 +1,4 @@
-"""Losses: numbers by hand, gradients against differences, and what does not count does not matter."""
+"""Losses: values by hand, gradients against finite differences, and elements of weight 0 have no effect."""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ plain_and_jit = pytest.mark.parametrize("wrap", [lambda function: function, jax.
 seeds = st.integers(0, 2**32 - 1)
 
 RATIOS = jnp.log(jnp.array([[1.5, 0.5, 1.1], [1.5, 0.5, 4.0]]))
-"""Of six decisions, against behaviour that gave each the log-probability 0."""
+"""log-probabilities of six decisions, for a behaviour policy with log-probability 0"""
 ADVANTAGE = jnp.array([[2.0, 2.0, 2.0], [-2.0, -2.0, -2.0]])
 ZERO = jnp.zeros((2, 3))
 WEIGHTS = jnp.array([[1.0, 0.0, 1.0], [2.0, 1.0, 1.0]])
@@ -26,7 +26,7 @@ def test_weighted_mean_by_hand(wrap):
     assert wrap(losses.weighted_mean)(numbers, WEIGHTS) == pytest.approx(23 / 6)
     assert wrap(losses.weighted_mean)(numbers, ZERO) == 0.0
     assert wrap(losses.weighted_mean)(jnp.array([1.0, 2.0, 6.0])) == 3.0
-    # A weight for a decision is one for each of its two seats: (1 + 2 + 2×(5 + 6)) / (2 + 4)
+    # The weight of a decision holds for both of its seats: (1 + 2 + 2×(5 + 6)) / (2 + 4)
     seats = jnp.array([[[1.0, 2.0], [5.0, 6.0]]])
     assert wrap(losses.weighted_mean)(seats, jnp.array([[1, 2]])) == pytest.approx(25 / 6)
     assert wrap(losses.weighted_mean)(seats, jnp.array([[True, False]])) == pytest.approx(1.5)
@@ -37,24 +37,24 @@ def test_surrogates_by_hand(wrap):
     # ε = .2: A = 2: min(3, 2.4), min(1, 1.6), 2.2;  A = -2: min(-3, -2.4), min(-1, -1.6), min(-8, -2.4)
     clipped = wrap(losses.clipped_surrogate)(RATIOS, ZERO, ADVANTAGE, 0.2)
     assert clipped == pytest.approx(-(2.4 + 1 + 2.2 - 3 - 1.6 - 8) / 6, rel=1e-5)
-    # The dual clip 3 holds the last at 3 × -2.
+    # The dual clip 3 limits the last one to 3 × -2.
     dual = wrap(losses.dual_clipped_surrogate)(RATIOS, ZERO, ADVANTAGE, 0.2, 3.0)
     assert dual == pytest.approx(-(2.4 + 1 + 2.2 - 3 - 1.6 - 6) / 6, rel=1e-5)
     weighted = wrap(losses.clipped_surrogate)(RATIOS, ZERO, ADVANTAGE, 0.2, WEIGHTS)
     assert weighted == pytest.approx(-(2.4 + 2.2 - 2 * 3 - 1.6 - 8) / 6, rel=1e-5)
-    # Outside [.8, 1.2] are all but 1.1.
+    # All ratios except 1.1 are outside [.8, 1.2].
     assert wrap(losses.clip_fraction)(RATIOS, ZERO, 0.2) == pytest.approx(5 / 6)
     assert wrap(losses.clip_fraction)(RATIOS, ZERO, 0.2, WEIGHTS) == pytest.approx(5 / 6)
 
 
-def test_the_gradient_of_a_surrogate_stops_where_it_is_clipped():
+def test_clipped_surrogates_have_no_gradient():
     gradient = jax.grad(losses.clipped_surrogate)(RATIOS, ZERO, ADVANTAGE, 0.2)
     # -r A / 6 where the plain term is the smaller one, else 0.
-    wanted = np.array([[0, -1 / 6, -2.2 / 6], [3 / 6, 0, 8 / 6]])
-    np.testing.assert_allclose(gradient, wanted, rtol=1e-5, atol=1e-7)
+    expected = np.array([[0, -1 / 6, -2.2 / 6], [3 / 6, 0, 8 / 6]])
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-7)
     dual = jax.grad(losses.dual_clipped_surrogate)(RATIOS, ZERO, ADVANTAGE, 0.2, 3.0)
-    wanted[1, 2] = 0.0
-    np.testing.assert_allclose(dual, wanted, rtol=1e-5, atol=1e-7)
+    expected[1, 2] = 0.0
+    np.testing.assert_allclose(dual, expected, rtol=1e-5, atol=1e-7)
 
 
 @plain_and_jit
@@ -100,7 +100,7 @@ def test_kl_entropy_and_variance_by_hand(wrap):
 
 @plain_and_jit
 def test_normalised_by_hand(wrap):
-    # Of 1, 1, 5, 5 the mean is 3 and the deviation 2; the NaN does not count.
+    # 1, 1, 5, 5 have mean 3 and standard deviation 2; the NaN has weight 0.
     numbers, weights = jnp.array([1.0, 1.0, jnp.nan, 5.0]), jnp.array([1.0, 1.0, 0.0, 2.0])
     np.testing.assert_allclose(wrap(losses.normalised)(numbers, weights), [-1, -1, 0, 1], rtol=1e-5)
     np.testing.assert_array_equal(wrap(losses.normalised)(jnp.full(4, 2.0)), np.zeros(4))
@@ -110,7 +110,7 @@ def test_normalised_by_hand(wrap):
 @given(seeds)
 @settings(max_examples=20)
 def test_k3_is_unbiased_and_never_negative(seed):
-    """Summed over all actions with their probabilities, it is the divergence itself."""
+    """Its mean over all actions, weighted by their probabilities, is the KL divergence."""
     rng = np.random.default_rng(seed)
     old, new = rng.dirichlet(np.ones(5)) + 1e-3, rng.dirichlet(np.ones(5)) + 1e-3
     old, new = old / old.sum(), new / new.sum()
@@ -121,7 +121,7 @@ def test_k3_is_unbiased_and_never_negative(seed):
 
 
 def losses_of(log_prob, value, data):
-    """Every loss as one number; the last two are not of the kind that is made small."""
+    """Every loss as one number; the last two are not losses that are minimised."""
     old, advantage, target, weights = data
     return jnp.stack(
         [
@@ -144,7 +144,7 @@ compiled = jax.jit(losses_of)
 
 
 def batch(seed):
-    """[3, 2] log-probabilities and [3, 2, 2] values, with what they are judged by."""
+    """[3, 2] log-probabilities and [3, 2, 2] values, and the data that the losses need."""
     rng = np.random.default_rng(seed)
     log_prob, old = (-rng.exponential(size=(3, 2)) for _ in range(2))
     weights = rng.uniform(0.1, 2.0, (3, 2)) * (np.arange(6).reshape(3, 2) != rng.integers(6))
@@ -153,7 +153,7 @@ def batch(seed):
 
 @settings(max_examples=20)
 @given(seeds)
-def test_gradients_are_those_of_differences(seed):
+def test_gradients_equal_finite_differences(seed):
     with jax.enable_x64(True):
         log_prob, value, data = batch(seed)
         by_log_prob, by_value = jacobian(log_prob, value, data)
@@ -172,16 +172,16 @@ def test_gradients_are_those_of_differences(seed):
 
 @settings(max_examples=20)
 @given(seeds, st.sampled_from([np.nan, np.inf, -np.inf, 1e30]))
-def test_what_does_not_count_changes_nothing(seed, poison):
+def test_elements_of_weight_zero_have_no_effect(seed, poison):
     log_prob, value, (old, advantage, target, weights) = batch(seed)
     out = weights == 0
     assert out.sum() == 1
     data = old, advantage, target, weights
-    clean, slopes = compiled(log_prob, value, data), jacobian(log_prob, value, data)
+    clean, jacobians = compiled(log_prob, value, data), jacobian(log_prob, value, data)
     for array in (log_prob, value, old, advantage, target):
         array[out] = poison
     np.testing.assert_array_equal(compiled(log_prob, value, data), clean)
-    for before, after in zip(slopes, jacobian(log_prob, value, data), strict=True):
+    for before, after in zip(jacobians, jacobian(log_prob, value, data), strict=True):
         np.testing.assert_array_equal(after, before)
         assert not np.any(after[:, out])
 
@@ -195,18 +195,18 @@ def test_what_does_not_count_changes_nothing(seed, poison):
     ],
     ids=["clipped", "dual", "kl"],
 )
-def test_no_ratio_is_too_large_for_a_gradient(loss):
+def test_gradients_of_large_ratios_are_finite(loss):
     log_prob = jnp.array([-1e4, -100.0, 100.0, 1e4, -1e4, -100.0, 100.0, 1e4])
     advantage = jnp.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
-    answer, gradient = jax.jit(jax.value_and_grad(loss))(log_prob, jnp.zeros(8), advantage)
-    assert np.isfinite(answer) and np.isfinite(gradient).all()
+    loss_value, gradient = jax.jit(jax.value_and_grad(loss))(log_prob, jnp.zeros(8), advantage)
+    assert np.isfinite(loss_value) and np.isfinite(gradient).all()
 
 
-def test_no_gradient_reaches_what_is_given():
+def test_no_gradient_flows_into_the_data():
     log_prob, value, (old, advantage, target, weights) = batch(3)
 
-    def given_numbers(old, advantage, target):
+    def loss_of_data(old, advantage, target):
         return losses_of(log_prob, value, (old, advantage, target, weights))[:8].sum()
 
-    for gradient in jax.jit(jax.grad(given_numbers, argnums=(0, 1, 2)))(old, advantage, target):
+    for gradient in jax.jit(jax.grad(loss_of_data, argnums=(0, 1, 2)))(old, advantage, target):
         assert not np.any(gradient)

@@ -19,7 +19,7 @@ def new_table(hashed):
 
 
 def visit(table, key):
-    """The row of a position, entered if it is new: as the loop does, with its illegal action marked."""
+    """The row of a position, added with its illegal action if it is new, as in the compiled loop."""
     codes = np.array([[key]], np.uint64 if table.hashed else np.int64)
     lows, weights = (NONE, NONE) if table.hashed else (np.zeros(1, np.int64), np.ones(1, np.int64))
     before, place = len(table), np.zeros(1, np.int64)
@@ -30,7 +30,7 @@ def visit(table, key):
 
 
 def learn(table, lessons):
-    """Each lesson: a position, an action, by how much its value changes; finding a position is a visit of its own."""
+    """Each lesson is a position, an action and the change of its value; a new position counts one more visit."""
     for key, action, change in lessons:
         before = len(table)
         row = visit(table, key)
@@ -42,7 +42,7 @@ def learn(table, lessons):
 
 
 def content(table):
-    """{position: (visits, {field: [A] numbers})}, whatever the order of the rows."""
+    """{position: (visits, {field: [A] numbers})}, independent of the order of rows."""
     fields = [name for name in table.rows.dtype.names if name != "visits"]
     rows = {int(key): table.rows[place] for key, place in zip(table.known[: len(table)], table.places, strict=True)}
     return {
@@ -51,29 +51,31 @@ def content(table):
     }
 
 
-def blank(like):
+def new_position(like):
     values = [value if value < ANY_LEGAL else 0.0 for value in like["values"]]
     return 1, {"values": values, "counts": [0.0] * ACTIONS, "second": [0.0] * ACTIONS}
 
 
 def by_hand(base, replicas):
-    """Q = Σ w Q_k / Σ w over those who changed it, w the visits since; counts are added up."""
+    """Q = Σ w Q_k / Σ w over the replicas that changed it, with w their visits; counts are summed."""
     merged = dict(base)
     for replica in replicas:
         for key, (_, fields) in replica.items():
-            merged.setdefault(key, blank(fields))
+            merged.setdefault(key, new_position(fields))
     result = {}
     for key, (visits, fields) in merged.items():
         new = {name: list(numbers) for name, numbers in fields.items()}
-        tellers = [(seen - visits, theirs) for seen, theirs in (replica[key] for replica in replicas if key in replica)]
+        weighted = [
+            (seen - visits, theirs) for seen, theirs in (replica[key] for replica in replicas if key in replica)
+        ]
         for name, numbers in fields.items():
             for action, old in enumerate(numbers):
-                changed = [(w, theirs[name][action]) for w, theirs in tellers if w and theirs[name][action] != old]
+                changed = [(w, theirs[name][action]) for w, theirs in weighted if w and theirs[name][action] != old]
                 if changed and name == "counts":
                     new[name][action] = old + sum(value - old for _, value in changed)
                 elif changed:
                     new[name][action] = float(np.float32(sum(w * v for w, v in changed) / sum(w for w, _ in changed)))
-        result[key] = (visits + sum(w for w, _ in tellers), new)
+        result[key] = (visits + sum(w for w, _ in weighted), new)
     return result
 
 
@@ -85,23 +87,23 @@ lessons = st.lists(
 
 @settings(max_examples=60)
 @given(st.booleans(), lessons, st.lists(lessons, min_size=1, max_size=4))
-def test_merging_is_the_equation(hashed, before, taught):
-    """In whatever order the replicas discovered what they did."""
+def test_merging_equals_the_equation(hashed, before, lessons_of_replicas):
+    """For any order in which the replicas discovered positions."""
     table = new_table(hashed)
     learn(table, before)
-    replicas = [table.copy() for _ in taught]
-    for replica, lesson in zip(replicas, taught, strict=True):
+    replicas = [table.copy() for _ in lessons_of_replicas]
+    for replica, lesson in zip(replicas, lessons_of_replicas, strict=True):
         learn(replica, lesson)
     expected = by_hand(content(table), [content(replica) for replica in replicas])
     mappings = merge(table, replicas)
     assert content(table) == expected
-    lie = dict(zip(table.places.tolist(), table.known[: len(table)].tolist(), strict=True))
+    key_of = dict(zip(table.places.tolist(), table.known[: len(table)].tolist(), strict=True))
     for replica, mapping in zip(replicas, mappings, strict=True):
-        assert [lie[place] for place in mapping.tolist()] == replica.known[: len(replica)].tolist()
+        assert [key_of[place] for place in mapping.tolist()] == replica.known[: len(replica)].tolist()
 
 
 @pytest.mark.parametrize("hashed", [False, True], ids=["numbered", "hashed"])
-def test_one_replica_is_taken_as_it_is(hashed):
+def test_merging_one_replica_copies_it(hashed):
     dice = np.random.default_rng(1)
     table = new_table(hashed)
     learn(table, [(dice.integers(20), dice.integers(3), dice.normal()) for _ in range(50)])
@@ -113,7 +115,7 @@ def test_one_replica_is_taken_as_it_is(hashed):
 
 
 @pytest.mark.parametrize("hashed", [False, True], ids=["numbered", "hashed"])
-def test_nothing_learned_changes_nothing(hashed):
+def test_unchanged_replicas_change_nothing(hashed):
     table = new_table(hashed)
     learn(table, [(key, key % ACTIONS, 0.5) for key in range(10)])
     before = {name: array.tobytes() for name, array in table.state().items()}
@@ -122,7 +124,7 @@ def test_nothing_learned_changes_nothing(hashed):
     assert {name: array.tobytes() for name, array in table.state().items()} == before
 
 
-def test_who_did_not_try_an_action_does_not_hold_back_those_who_did():
+def test_replicas_that_did_not_change_a_value_have_weight_zero():
     table = new_table(False)
     learn(table, [(4, 0, 1.0)])
     one, other = table.copy(), table.copy()
@@ -134,7 +136,7 @@ def test_who_did_not_try_an_action_does_not_hold_back_those_who_did():
     assert table.rows["counts"][4].tolist() == [2.0, 0.0, 9.0]
 
 
-def test_more_visits_weigh_more():
+def test_replicas_are_weighted_by_visits():
     table = new_table(False)
     one, other = table.copy(), table.copy()
     learn(one, [(4, 0, 4.0)] * 2)
@@ -143,7 +145,7 @@ def test_more_visits_weigh_more():
     assert table.rows["values"][4, 0] == np.float32((2 * 8.0 + 1 * 1.0) / 3)
 
 
-def test_a_merged_table_grows_as_it_must():
+def test_a_hashed_table_grows_during_a_merge():
     table = Table(0, ACTIONS)
     replicas = [table.copy(), table.copy()]
     for number, replica in enumerate(replicas):

@@ -1,4 +1,4 @@
-"""Every method against its equation in plain Python, against its relatives, and by what it learns to do."""
+"""Every method against its equation in plain Python, against special cases of other methods, and on small games."""
 
 import pathlib
 import re
@@ -31,7 +31,7 @@ def small_games(tmp_path_factory):
 
 
 class Reference:
-    """Q(s, a) as a plain array, -inf where an action is not legal; what is kept besides, by desk."""
+    """Every method in plain Python: Q(s, a) as an array, -inf for illegal actions, and the traces of each desk."""
 
     def __init__(self, legal, seats):
         self.q = np.where(legal, np.float32(0), np.float32(-np.inf))
@@ -49,7 +49,7 @@ class Reference:
         return float(self.q[place].max())
 
     def after(self, seen):
-        """The value of what follows under SARSA."""
+        """The bootstrap value of SARSA."""
         if seen.following < 0:
             return 0.0
         return self.best(seen.following) if seen.ended else float(self.q[seen.following, seen.chosen])
@@ -85,7 +85,7 @@ class Reference:
         self.q[at] = np.float32((float(self.first[at]) + float(self.second[at])) / 2)
 
     def from_seat(self, history, start, stop, follows):
-        """The return of entries start .. stop-1 with the eyes of who acted first: its own rewards, its own value."""
+        """The return of entries start .. stop-1 for the seat that acted first."""
         seat = history[start].seat
         total = sum(DISCOUNT**k * float(one.rewards[seat]) for k, one in enumerate(history[start:stop]))
         return total + DISCOUNT ** (stop - start) * (follows if history[stop - 1].next_seat == seat else -follows)
@@ -109,7 +109,7 @@ class Reference:
         self.learn_returns(seen, 512)
 
     def share(self, seen, follows, cut):
-        """The whole matrix of eligibilities, signed by whose turn it is."""
+        """Update by a full matrix of eligibility traces, with the sign of the seat to move."""
         traces = self.traces.setdefault(seen.desk, np.zeros(self.q.shape))
         error = self.reward(seen) + DISCOUNT * self.sign(seen) * follows - float(self.q[seen.place, seen.action])
         traces[seen.place, seen.action] = 1.0
@@ -136,7 +136,7 @@ class Reference:
         self.imagine(seen.place, seen.action)
         bits = seen.bits
         for _ in range(4):
-            bits = shelf.scatter(bits + shelf.GOLDEN)
+            bits = shelf.mix(bits + shelf.GOLDEN)
             place = seen.found[(bits >> 32) * len(seen.found) >> 32]
             tried = [action for action in range(3) if (place, action) in self.model]
             if tried:
@@ -169,7 +169,7 @@ def legal_of(game):
 
 
 def compare(method, game, rows, steps):
-    worker, table = shelf.hired(game, rows=rows, method=method, **SETTINGS)
+    worker, table = shelf.new_worker(game, rows=rows, method=method, **SETTINGS)
     reference = Reference(legal_of(game), worker.spec.seats)
     count = 0
     for seen in shelf.watch(worker, table, steps, FIELD[game.partition("(")[0]]):
@@ -179,36 +179,36 @@ def compare(method, game, rows, steps):
     assert sorted(places) == sorted(seen.found) and count > steps * rows // 3
     values = np.where(table.rows["values"] < -1e29, -np.inf, table.rows["values"])
     np.testing.assert_allclose(values[places], reference.q[places], rtol=0, atol=2e-6)
-    assert np.abs(reference.q[places][reference.legal[places]]).max() > 0.1  # something was learned
+    assert np.abs(reference.q[places][reference.legal[places]]).max() > 0.1  # values have changed
     return table, reference
 
 
 @pytest.mark.parametrize("game", [WALK, CUT_WALK, STONES, CUT_STONES])
 @pytest.mark.parametrize("method", names("method"))
-def test_a_method_is_its_equation(method, game):
+def test_a_method_equals_its_equation(method, game):
     compare(method, game, rows=1, steps=700)
 
 
 @pytest.mark.parametrize("method", ["sarsa_lambda", "n_step", "prioritized_sweeping", "dyna_q"])
-def test_many_rows_have_trails_of_their_own_and_one_table(method):
+def test_rows_have_separate_trails_and_one_table(method):
     compare(method, STONES, rows=5, steps=150)
 
 
 @pytest.mark.parametrize("method", ["q_learning", "n_step"])
-def test_seats_with_desks_of_their_own(method):
-    """Each is paid while others move, and only its own steps count to the lookahead."""
+def test_seats_with_separate_desks(method):
+    """Each seat gets rewards while others move, and n_steps counts only its own steps."""
     compare(method, "trio", rows=2, steps=400)
 
 
-def test_both_estimates_of_double_q_are_kept():
+def test_both_estimates_of_double_q_are_stored():
     table, reference = compare("double_q", WALK, rows=1, steps=300)
     np.testing.assert_array_equal(table.rows["first"], reference.first)
     np.testing.assert_array_equal(table.rows["second"], reference.second)
     assert (reference.first != reference.second).any()
 
 
-def test_expected_sarsa_expects_what_the_policy_in_use_plays():
-    worker, table = shelf.hired(WALK, method="expected_sarsa", policy="boltzmann", **SETTINGS)
+def test_expected_sarsa_averages_over_the_policy_of_the_run():
+    worker, table = shelf.new_worker(WALK, method="expected_sarsa", policy="boltzmann", **SETTINGS)
     reference = Reference(legal_of(WALK), 1)
     for seen in shelf.watch(worker, table, 500, "place"):
         follows = 0.0
@@ -235,7 +235,7 @@ def test_expected_sarsa_expects_what_the_policy_in_use_plays():
     ],
 )
 @pytest.mark.parametrize("game", [STONES, CUT_STONES])
-def test_relatives_meet_to_the_last_bit(special, settings, plain, game):
+def test_special_cases_equal_other_methods_to_the_last_bit(special, settings, plain, game):
     shared = SETTINGS | settings
     one = shelf.learned(game, 400, method=special, **shared)
     other = shelf.learned(game, 400, method=plain, **shared)
@@ -243,9 +243,11 @@ def test_relatives_meet_to_the_last_bit(special, settings, plain, game):
     assert np.unique(one.rows["values"]).size > 10
 
 
-def test_games_longer_than_the_trail_teach_their_last_steps_from_whole_returns():
-    """The walk is cut off after 700 steps and the trail holds 512; a rate of 1 leaves the newest return."""
-    worker, table = shelf.hired("walk(horizon=700, slip=100)", method="monte_carlo", learning_rate="1", exploration="1")
+def test_games_longer_than_the_trail_are_learned_from_their_last_steps():
+    """The walk is truncated after 700 steps, the trail holds 512; learning rate 1 keeps only the newest return."""
+    worker, table = shelf.new_worker(
+        "walk(horizon=700, slip=100)", method="monte_carlo", learning_rate="1", exploration="1"
+    )
     seen = list(shelf.watch(worker, table, 701, "place"))
     assert len(seen) == 700 and seen[-1].ended
     total, expected = 0.0, {}
@@ -256,9 +258,9 @@ def test_games_longer_than_the_trail_teach_their_last_steps_from_whole_returns()
         assert table.rows["values"][place, action] == pytest.approx(value, rel=1e-6)
 
 
-def test_a_model_forgets_who_no_longer_leads_there():
-    """The lists of what leads to a place are those of the model, after hundreds of changes of mind."""
-    worker, table = shelf.hired("walk(slip=50)", method="prioritized_sweeping", **SETTINGS)
+def test_lists_of_predecessors_follow_the_model():
+    """After hundreds of changed outcomes, the list of each place holds exactly the pairs that lead to it."""
+    worker, table = shelf.new_worker("walk(slip=50)", method="prioritized_sweeping", **SETTINGS)
     worker.learn(table, 500)
     memory, actions = worker.memory, 3
     for place in range(6):
@@ -272,7 +274,7 @@ def test_a_model_forgets_who_no_longer_leads_there():
     assert (memory["tried"] == 1).sum() > 8
 
 
-def test_the_queue_gives_the_largest_first():
+def test_the_queue_returns_the_highest_priority_first():
     from ludus.algorithms.tabular import priorities
     from ludus.dsl import rule
     from ludus.dsl.rows import new_rows
@@ -300,8 +302,8 @@ LAKE, CLIFF = "gymnasium:FrozenLake-v1(is_slippery=False)", "gymnasium:CliffWalk
 
 
 @pytest.mark.parametrize("method", names("method"))
-def test_every_method_finds_the_best_way_to_walk(method):
-    """Jump from odd places, where one can, and step on from even ones."""
+def test_every_method_learns_the_optimal_walk(method):
+    """Optimal play jumps from odd places, where that is legal, and steps from even ones."""
     rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)"}
     values = shelf.learned("walk", 8000, method=method, **rates).rows["values"]
     assert values[:5].argmax(axis=1).tolist() == [1, 2, 1, 2, 1]
@@ -310,7 +312,7 @@ def test_every_method_finds_the_best_way_to_walk(method):
 
 
 @pytest.mark.parametrize("method", ["q_learning", "monte_carlo"])
-def test_the_frozen_lake_is_crossed(method):
+def test_the_frozen_lake_is_solved(method):
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     rates = {"learning_rate": "linear(0.3, 0.01, 60000)", "exploration": "linear(1.0, 0.02, 60000)", "gamma": 0.95}
     path = shelf.greedy_path(shelf.learned(LAKE, 8000, method=method, **rates), LAKE)
@@ -318,8 +320,8 @@ def test_the_frozen_lake_is_crossed(method):
 
 
 @pytest.mark.parametrize("method", names("method"))
-def test_every_method_solves_nim_by_playing_against_itself(method):
-    """Who leaves a multiple of four wins; from such a pile all moves lose."""
+def test_every_method_solves_nim_by_self_play(method):
+    """The player who leaves a multiple of four wins; from such a pile all moves lose."""
     rates = {"learning_rate": "0.2", "exploration": "linear(1.0, 0.1, 40000)", "gamma": 0.95}
     values = shelf.learned("stones(pile=20)", 6000, method=method, **rates).rows["values"]
     for pile in range(1, 21):
@@ -328,8 +330,8 @@ def test_every_method_solves_nim_by_playing_against_itself(method):
         assert (values[pile].max() > 0) == bool(pile % 4)
 
 
-def test_q_learning_walks_along_the_edge_and_sarsa_keeps_away_from_it():
-    """Sutton and Barto, example 6.6: with exploration in play, the shortest way is not the best."""
+def test_q_learning_walks_along_the_cliff_and_sarsa_keeps_away_from_it():
+    """Sutton and Barto, example 6.6: with exploration, the shortest path is not the best."""
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     rates = {"learning_rate": "linear(0.3, 0.02, 160000)", "exploration": "0.1"}
     edge = [36, *range(24, 36), 47]
@@ -339,8 +341,8 @@ def test_q_learning_walks_along_the_edge_and_sarsa_keeps_away_from_it():
         assert path[-1] == 47 and not set(path) & set(range(25, 35))
 
 
-def test_double_q_is_not_lured_by_luck():
-    """Sutton and Barto, example 6.7: ten doors cost 0.1 on average, and the luckiest of them looks like a gain."""
+def test_double_q_has_no_maximisation_bias():
+    """Sutton and Barto, example 6.7: ten actions have the mean -0.1, and the maximum of their estimates is positive."""
     settings = {"learning_rate": "0.1", "exploration": "1.0", "rows": 1}
     lured = {
         method: [shelf.learned("lure", 450, seed, method=method, **settings).rows["values"][0, 0] for seed in range(40)]
@@ -350,8 +352,8 @@ def test_double_q_is_not_lured_by_luck():
     assert -0.1 < np.mean(lured["double_q"]) < 0.0
 
 
-def test_who_thinks_needs_fewer_steps():
-    """Of the same 400 random steps, in which the goal is met for the first time, thinking tells the opening at once."""
+def test_planning_methods_need_fewer_steps():
+    """In the same 400 random steps, which reach the goal once, planning carries its value back to the start."""
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     settings = {"learning_rate": "1.0", "exploration": "1.0", "gamma": 0.95, "rows": 1, "planning_steps": 20}
     worth = {
@@ -377,7 +379,7 @@ def test_documents_name_flags_and_pages_that_exist(page):
         assert (page.parent / link).is_file()
 
 
-def test_every_method_has_its_page():
+def test_every_method_and_policy_has_a_page():
     missing = {*names("method"), "exploration"} - {page.stem for page in DOCUMENTS.glob("*.md")}
     assert not missing
     assert all(f"## {policy}" in (DOCUMENTS / "exploration.md").read_text() for policy in names("policy"))

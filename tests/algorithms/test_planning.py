@@ -1,4 +1,4 @@
-"""Planning against hand-worked numbers, known optima, the perfect player, and one method against the other."""
+"""Planning against values by hand, known optima, the perfect player, and one method against the other."""
 
 import itertools
 
@@ -35,7 +35,7 @@ def tables(following, probability, reward, ends, sign=None, legal=None) -> Dynam
 
 
 def chain() -> Dynamics:
-    """Three places in a row: stepping on costs 1 and pays 10 at the end; the other action gives up for 2 at once."""
+    """Three places in a row: a step costs 1, the last one gives 10; the other action ends the game with reward 2."""
     return tables(
         following=[[[1], [0]], [[2], [0]], [[0], [0]]],
         probability=np.ones((3, 2, 1)),
@@ -57,19 +57,19 @@ def test_a_chain_by_hand(method):
     assert whole.values.tolist() == [8, 9, 10]
     assert whole.action_values.tolist() == [[8, 2], [9, 2], [10, 2]]
     half = method(chain(), 0.5)
-    assert half.values.tolist() == [2, 4, 10]  # -1 + 4 / 2 = 1 is less than giving up at once
+    assert half.values.tolist() == [2, 4, 10]  # -1 + 4 / 2 = 1 is less than ending the game
     assert half.policy.tolist() == [1, 0, 0]
 
 
 def test_a_lottery_by_hand():
-    """One state: try again costs 1 and succeeds one time in four, so it costs 4 in all; leaving costs 5."""
+    """One state: a try costs 1 and succeeds with probability 1/4, so it costs 4 on average; leaving costs 5."""
     lottery = tables([[[0, 0], [0, 0]]], [[[0.25, 0.75], [1, 0]]], [[[-1, -1], [-5, 99]]], [[[1, 0], [1, 1]]])
     assert value_iteration(lottery).values[0] == pytest.approx(-4, abs=1e-8)
     assert policy_iteration(lottery, policy=np.array([1])).values[0] == pytest.approx(-4, abs=1e-8)
 
 
-def test_an_opponent_wants_the_opposite():
-    """The first leaves the choice to an opponent, who takes 3 rather than give 5; keeping is worth -2."""
+def test_an_opponent_minimises():
+    """The first action leaves the choice to an opponent, who takes 3 rather than lose 5; the other one gives -2."""
     duel = tables(
         following=[[[1], [0]], [[0], [0]]],
         probability=np.ones((2, 2, 1)),
@@ -99,10 +99,12 @@ def test_known_optima():
     assert value_iteration(cliff).values @ cliff.start == -13
     assert value_iteration(taxi).values @ taxi.start == pytest.approx(7.93)
     large = dynamics("FrozenLake-v1(map_name=8x8)")
-    assert value_iteration(large).values @ large.start == pytest.approx(1, abs=1e-6)  # one may wait for ever
+    assert value_iteration(large).values @ large.start == pytest.approx(
+        1, abs=1e-6
+    )  # waiting is free, so the goal is always reached
 
 
-def test_tables_are_those_of_the_pool():
+def test_tables_describe_the_pool():
     from ludus.bridges import open_pool
 
     pool = open_pool("gymnasium:FrozenLake-v1", 4000, 3)
@@ -135,14 +137,14 @@ def test_tictactoe_is_solved_in_every_position(tictactoe):
     assert running.sum() == 4520
     plan = value_iteration(tictactoe)
     assert plan.values[0] == 0 and tictactoe.start[0] == 1
-    assert plan.sweeps == 2  # one that solves and one that finds nothing to change
+    assert plan.sweeps == 2  # the first solves the game, the second changes nothing
     expected = [perfect.value(*stones(board)) for board in tictactoe.observations["board"][running]]
     assert plan.values[running].tolist() == expected
     assert not plan.values[~running].any()
     np.testing.assert_array_equal(policy_iteration(tictactoe).values, plan.values)
 
 
-def test_a_policy_is_looked_up_by_what_is_seen(tictactoe):
+def test_a_policy_is_looked_up_by_observations(tictactoe):
     policy = value_iteration(tictactoe).policy
     place = {board.tobytes(): number for number, board in enumerate(tictactoe.observations["board"])}
     pool, opponent = Pool("tictactoe", 200, 1), agents.load("random", "tictactoe")
@@ -156,28 +158,28 @@ def test_a_policy_is_looked_up_by_what_is_seen(tictactoe):
     assert total.min() == 0 and total.mean() > 0.6
 
 
-def test_a_game_too_large_is_a_sentence():
+def test_a_game_with_too_many_states_raises_an_error():
     with pytest.raises(LudusError, match="connect4 has more than 1,000 states"):
         dynamics_of(Pool("connect4", 1), limit=1000)
 
 
-def test_the_limit_is_the_last_that_is_allowed():
+def test_the_limit_itself_is_allowed():
     assert len(dynamics_of(Pool("tictactoe", 1), limit=5478).legal) == 5478
     with pytest.raises(LudusError, match="more than 5,477 states"):
         dynamics_of(Pool("tictactoe", 1), limit=5477)
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
-    [("goofspiel", "all seats act at once"), ("car", "its actions are continuous"), ("cartpole", "draws dice")],
+    ("name", "reason"),
+    [("goofspiel", "all seats act at once"), ("car", "actions are continuous"), ("cartpole", "is not deterministic")],
 )
-def test_what_tables_cannot_hold_is_a_sentence(name, why):
-    with pytest.raises(LudusError, match=why):
+def test_games_that_cannot_be_planned_raise_an_error(name, reason):
+    with pytest.raises(LudusError, match=reason):
         dynamics_of(Pool(name, 1))
 
 
 COUNT = small_game('''
-"""Count: three steps, each of them with a die in it."""
+"""Count: three steps; DIE is replaced by a constant or a random number."""
 POINT = record(x=i8, die=i8)
 SPEC = Spec(seats=1, actions=Discrete(2), horizon=3)
 STATE = record(**HEAD, moves=i8, points=(POINT, 2))
@@ -199,19 +201,19 @@ def plant(tmp_path, monkeypatch, request):
     return garden(tmp_path, monkeypatch, request)
 
 
-def test_states_within_records_are_told_apart(plant):
+def test_states_with_nested_records_are_distinguished(plant):
     table = dynamics_of(Pool(plant("count_plain", COUNT.replace("DIE", "0")), 1))
-    assert len(table.legal) == 1 + 2 + 3 + 4  # how often each action was taken, whatever the order
+    assert len(table.legal) == 1 + 2 + 3 + 4  # how often each action was taken, in any order
     assert value_iteration(table).values[0] == 1 + 2 + 3
 
 
-def test_a_die_in_play_is_noticed(plant):
+def test_random_numbers_in_a_game_are_detected(plant):
     pool = Pool(plant("count_dice", COUNT.replace("DIE", "random.below(state, 2)")), 1)
-    with pytest.raises(LudusError, match="count_dice draws dice"):
+    with pytest.raises(LudusError, match="count_dice is not deterministic"):
         dynamics_of(pool)
 
 
-def test_foreign_games_without_tables_are_a_sentence():
+def test_other_games_without_tables_raise_an_error():
     pytest.importorskip("gymnasium", reason="pip install 'ludus[gymnasium]'")
     from ludus.bridges import open_pool
 
@@ -221,21 +223,21 @@ def test_foreign_games_without_tables_are_a_sentence():
     pool.close()
 
 
-def test_of_equal_actions_the_one_that_arrives_is_taken():
-    """Waiting costs nothing, so with gamma 1 it is worth as much as arriving; who waits for ever gets nothing."""
+def test_of_equal_actions_one_that_ends_the_game_is_chosen():
+    """Waiting costs nothing, so with gamma 1 it has the same value as ending, but waiting forever gives nothing."""
     waiting = tables([[[0], [0]]], np.ones((1, 2, 1)), [[[0], [1]]], [[[0], [1]]])
     plan = value_iteration(waiting)
     assert plan.action_values.tolist() == [[1, 1]]
     assert plan.policy.tolist() == [1]
 
 
-def test_sweeps_can_be_watched_and_stopped():
+def test_value_sweeps_is_an_iterator_of_sweeps():
     seen = list(itertools.islice(value_sweeps(dynamics("FrozenLake-v1"), 0.9), 30))
     assert [sweep.number for sweep in seen] == list(range(1, 31))
     assert seen[-1].change < seen[10].change < seen[3].change
 
 
-def test_play_that_never_ends_is_refused_with_discount_1():
+def test_a_policy_that_never_ends_raises_an_error_with_gamma_1():
     cliff = dynamics("CliffWalking-v1")
     up = np.zeros(48, np.int64)
     with pytest.raises(LudusError, match="still change by 1 after 1,000 sweeps with gamma 1"):
@@ -243,7 +245,7 @@ def test_play_that_never_ends_is_refused_with_discount_1():
     assert policy_iteration(cliff, 0.99, policy=up).values[36] == pytest.approx(-(1 - 0.99**13) / 0.01)
 
 
-def test_the_first_policy_ends_wherever_the_game_can_end():
+def test_the_initial_policy_ends_the_game_wherever_possible():
     for name in PUBLISHED:
         table = dynamics(name)
         costly = table._replace(reward=-np.ones(table.reward.shape))
@@ -252,34 +254,34 @@ def test_the_first_policy_ends_wherever_the_game_can_end():
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "message"),
     [
         ({"next": np.full((3, 2, 1), 3)}, "from 0 to 2"),
         ({"next": np.full((3, 2, 1), -1)}, "from 0 to 2"),
-        ({"reward": np.zeros((3, 2))}, "one shape"),
-        ({"legal": np.ones((2, 2), bool)}, "legal must be a table of shape"),
+        ({"reward": np.zeros((3, 2))}, "the same shape"),
+        ({"legal": np.ones((2, 2), bool)}, "legal must have the shape"),
         ({"probability": np.full((3, 2, 1), 0.9)}, "must sum to 1"),
     ],
 )
-def test_tables_that_do_not_fit_are_a_sentence(change, sentence):
+def test_invalid_tables_raise_an_error(change, message):
     for method in (value_iteration, policy_iteration):
-        with pytest.raises(LudusError, match=sentence):
+        with pytest.raises(LudusError, match=message):
             method(chain()._replace(**change))
 
 
-def test_settings_that_do_not_fit_are_a_sentence():
-    with pytest.raises(LudusError, match="gamma is a number from 0 to 1"):
+def test_invalid_arguments_raise_an_error():
+    with pytest.raises(LudusError, match=r"gamma must be between 0 and 1, not 1\.5"):
         value_iteration(chain(), 1.5)
-    with pytest.raises(LudusError, match="a policy is 3 actions from 0 to 1"):
+    with pytest.raises(LudusError, match="a policy must be 3 actions from 0 to 1"):
         policy_iteration(chain(), policy=np.array([0, 2, 0]))
-    barred = chain()._replace(legal=np.array([[1, 0], [1, 1], [1, 1]], bool))
+    restricted = chain()._replace(legal=np.array([[1, 0], [1, 1], [1, 1]], bool))
     with pytest.raises(LudusError, match="not legal in its state"):
-        policy_iteration(barred, policy=np.array([1, 0, 0]))
+        policy_iteration(restricted, policy=np.array([1, 0, 0]))
 
 
 @st.composite
 def random_dynamics(draw) -> Dynamics:
-    """A few states, actions and outcomes of any kind, also with illegal actions and states without any."""
+    """A few states, actions and outcomes of any kind, also with illegal actions and terminal states."""
     shape = tuple(draw(st.integers(1, most)) for most in (6, 3, 3))
     generator = np.random.default_rng(draw(st.integers(0, 2**32)))
     probability = generator.random(shape) * (generator.random(shape) < 0.7)
@@ -292,14 +294,14 @@ def random_dynamics(draw) -> Dynamics:
 
 
 def bellman(table: Dynamics, values: np.ndarray, gamma: float) -> np.ndarray:
-    """The action values once more, by plain NumPy."""
+    """The action values in plain NumPy."""
     later = np.where(table.ends, 0.0, gamma * table.sign * values[table.next])
     worth = (table.probability * (table.reward + later)).sum(axis=2)
     return np.where(table.legal, worth, -np.inf)
 
 
 @given(random_dynamics(), st.floats(0, 0.95))
-def test_values_satisfy_the_equation(table, gamma):
+def test_values_satisfy_the_bellman_equation(table, gamma):
     plan = value_iteration(table, gamma, 1e-12)
     worth = bellman(table, plan.values, gamma)
     np.testing.assert_allclose(plan.action_values, worth, atol=1e-12)
@@ -309,7 +311,7 @@ def test_values_satisfy_the_equation(table, gamma):
 
 
 @given(random_dynamics(), st.floats(0, 0.95))
-def test_one_seat_plans_the_same_by_both_methods(table, gamma):
+def test_both_methods_agree_for_one_seat(table, gamma):
     alone = table._replace(sign=np.ones_like(table.sign))
     expected = value_iteration(alone, gamma, 1e-12).values
     np.testing.assert_allclose(policy_iteration(alone, gamma).values, expected, atol=1e-6)

@@ -1,4 +1,4 @@
-"""Policies: how often each action is chosen against the exact distribution; ties evenly, illegal ones never."""
+"""Policies: the frequency of each action against the exact distribution, ties, illegal actions."""
 
 import functools
 import math
@@ -19,7 +19,7 @@ LEGAL = [0, 2, 3, 4, 6]
 
 @functools.cache
 def loop_of(policy):
-    """Many draws from the first row; a fresh count of choices before each unless they are to be kept."""
+    """Many draws from the first row; with `fresh`, the row is reset before each, including its counts."""
     choose, actions = part("policy", policy).choose, len(VALUES)
 
     @rule
@@ -43,7 +43,7 @@ def new_pair(policy, values, counts=None):
 
 
 def settings_with(exploration):
-    """The record as the loop has it at a moment of this exploration."""
+    """The record of the compiled loop with this value of exploration."""
     settings = Tabular().settings()
     settings["exploration"], settings["explore_below"] = exploration, math.ceil(exploration * 2**32)
     return settings
@@ -55,12 +55,12 @@ def chosen(policy, exploration, values=VALUES, counts=None, fresh=True, times=DR
     return seen, rows
 
 
-def shares(policy, exploration, **others):
+def counts_of(policy, exploration, **others):
     return np.bincount(chosen(policy, exploration, **others)[0], minlength=len(VALUES))
 
 
 def assert_drawn_from(counts, distribution):
-    """Pearson's χ², with a margin of six standard deviations; what has no chance never happens."""
+    """Pearson's χ² test with a margin of six standard deviations; actions of probability 0 must never occur."""
     distribution = np.asarray(distribution, float)
     possible = distribution > 0
     assert distribution.sum() == pytest.approx(1) and not counts[~possible].any()
@@ -83,40 +83,40 @@ def greedy_with(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5, 1.0])
 def test_epsilon_greedy(epsilon):
-    assert_drawn_from(shares("epsilon_greedy", epsilon), greedy_with(epsilon))
+    assert_drawn_from(counts_of("epsilon_greedy", epsilon), greedy_with(epsilon))
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.3, 1.0, 1e6])
 def test_boltzmann(temperature):
-    assert_drawn_from(shares("boltzmann", temperature), softmax(temperature))
+    assert_drawn_from(counts_of("boltzmann", temperature), softmax(temperature))
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-40, 1e-9])
-def test_the_coldest_boltzmann_is_greedy(temperature):
-    assert_drawn_from(shares("boltzmann", temperature), greedy_with(0.0))
+def test_boltzmann_at_temperature_zero_is_greedy(temperature):
+    assert_drawn_from(counts_of("boltzmann", temperature), greedy_with(0.0))
 
 
-def test_boltzmann_bears_any_size_of_value():
+def test_boltzmann_does_not_overflow():
     values = [3e8, ILLEGAL, -2e20, 3e8, 1e5, ILLEGAL, -1e28]
-    assert_drawn_from(shares("boltzmann", 1e-3, values=values), [0.5, 0, 0, 0.5, 0, 0, 0])
+    assert_drawn_from(counts_of("boltzmann", 1e-3, values=values), [0.5, 0, 0, 0.5, 0, 0, 0])
     wins = [-5e8, ILLEGAL, -5e8, ILLEGAL, ILLEGAL, ILLEGAL, -5e8]
-    assert_drawn_from(shares("boltzmann", 1.0, values=wins), [1 / 3, 0, 1 / 3, 0, 0, 0, 1 / 3])
+    assert_drawn_from(counts_of("boltzmann", 1.0, values=wins), [1 / 3, 0, 1 / 3, 0, 0, 0, 1 / 3])
 
 
-def test_ucb_tries_everything_legal_once_before_anything_twice():
+def test_ucb_tries_every_legal_action_once_before_any_twice():
     seen, rows = chosen("ucb", 0.1, fresh=False, times=len(LEGAL))
     assert sorted(seen.tolist()) == LEGAL
     assert rows["counts"][0].tolist() == [1, 0, 1, 1, 1, 0, 1]
 
 
-def test_ucb_tries_the_untried_in_any_order():
+def test_ucb_tries_untried_actions_in_random_order():
     untried = np.zeros(len(VALUES))
     untried[LEGAL] = 1 / len(LEGAL)
-    assert_drawn_from(shares("ucb", 0.1, counts=np.zeros(len(VALUES))), untried)
-    assert_drawn_from(shares("ucb", 0.0, counts=[4, 0, 3, 0, 3, 0, 0]), [0, 0, 0, 0.5, 0, 0, 0.5])
+    assert_drawn_from(counts_of("ucb", 0.1, counts=np.zeros(len(VALUES))), untried)
+    assert_drawn_from(counts_of("ucb", 0.0, counts=[4, 0, 3, 0, 3, 0, 0]), [0, 0, 0, 0.5, 0, 0, 0.5])
 
 
-def test_ucb_takes_the_highest_bound():
+def test_ucb_chooses_the_highest_bound():
     counts = [2, 0, 50, 1, 30, 0, 40]
     bound = {a: VALUES[a] + 0.4 * math.sqrt(math.log(sum(counts)) / counts[a]) for a in LEGAL}
     best = max(bound, key=bound.get)
@@ -124,18 +124,18 @@ def test_ucb_takes_the_highest_bound():
     assert set(chosen("ucb", 0.4, counts=counts, times=50)[0]) == {best}
 
 
-def test_ucb_counts_what_it_chooses_and_plays_what_pays():
+def test_ucb_counts_its_choices_and_prefers_the_best_actions():
     seen, rows = chosen("ucb", 0.5, fresh=False)
     np.testing.assert_array_equal(rows["counts"][0], np.bincount(seen, minlength=len(VALUES)))
     counts = rows["counts"][0]
     assert counts[2] + counts[4] > 0.8 * DRAWS and abs(counts[2] - counts[4]) <= 2
     bound = [VALUES[a] + 0.5 * math.sqrt(math.log(DRAWS) / counts[a]) for a in (0, 2, 4, 6)]
-    assert max(bound) - min(bound) < 0.02  # doubt is spread so that no action stands out
-    assert counts[3] <= 2  # but the bad one
+    assert max(bound) - min(bound) < 0.02  # the bounds of all actions become equal
+    assert counts[3] <= 2  # except that of the bad one, which is far below
 
 
 @pytest.mark.parametrize("policy", names("policy"))
-def test_one_legal_action_is_taken_whatever_it_is_worth(policy):
+def test_a_single_legal_action_is_always_chosen(policy):
     values = [ILLEGAL] * len(VALUES)
     values[3] = -7e6
     for exploration in (0.0, 0.5, 1.0):
@@ -143,23 +143,23 @@ def test_one_legal_action_is_taken_whatever_it_is_worth(policy):
 
 
 @functools.cache
-def question_of(policy):
-    """What is expected of the first row."""
+def expected_of(policy):
+    """A compiled function that returns the expected value of the first row."""
     expected, actions = part("policy", policy).expected, len(VALUES)
 
     @rule
-    def ask(rows, settings):
+    def value(rows, settings):
         return expected(rows[0], actions, settings[0])
 
-    return ask
+    return value
 
 
 @pytest.mark.parametrize("policy", ["epsilon_greedy", "boltzmann"])
 @pytest.mark.parametrize("exploration", [0.0, 0.2, 1.0])
-def test_expected_is_the_mean_of_what_is_chosen(policy, exploration):
+def test_expected_is_the_mean_value_of_the_chosen_actions(policy, exploration):
     distribution = greedy_with(exploration) if policy == "epsilon_greedy" or exploration == 0 else softmax(exploration)
     exact = sum(distribution[a] * np.float32(VALUES[a]) for a in LEGAL)
-    assert question_of(policy)(new_pair(policy, VALUES), settings_with(exploration)) == pytest.approx(exact, abs=1e-6)
+    assert expected_of(policy)(new_pair(policy, VALUES), settings_with(exploration)) == pytest.approx(exact, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_expected_is_the_mean_of_what_is_chosen(policy, exploration):
     ],
 )
 def test_expected_of_ucb_is_the_value_of_its_next_choice(counts, exact):
-    assert question_of("ucb")(new_pair("ucb", VALUES, counts), settings_with(0.4)) == pytest.approx(exact, abs=1e-6)
+    assert expected_of("ucb")(new_pair("ucb", VALUES, counts), settings_with(0.4)) == pytest.approx(exact, abs=1e-6)

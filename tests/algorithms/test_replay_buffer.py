@@ -189,7 +189,7 @@ def test_fewer_where_fewer_are_allowed():
         (lambda buffer: buffer.push(), "have no named fields; expected exactly"),
         (lambda buffer: buffer.extend(np.arange(3)), "have no named fields"),
         (lambda buffer: buffer.push(number=[1, 2]), r'field "number" needs an array of shape \(1,\)'),
-        (lambda buffer: buffer.extend({"number": 5}), r"one row a record, not \(\)"),
+        (lambda buffer: buffer.extend({"number": 5}), r"one row per record, not \(\)"),
         (lambda buffer: buffer.push(number=0.5), r'"number" \(int64\) cannot hold 0.5'),
         (lambda buffer: buffer.push(number=np.nan), "cannot hold nan"),
         (lambda buffer: ExperienceBuffer(3, record(x=i8)).push(x=300), r"\(int8\) cannot hold 300"),

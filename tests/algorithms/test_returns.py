@@ -1,4 +1,4 @@
-"""Returns: numbers by hand, plain double loops, and the one promise that nothing crosses from game to game."""
+"""Returns: values by hand, plain loops, and that nothing leaks from one game to another."""
 
 import functools
 
@@ -39,7 +39,7 @@ def solo(*numbers):
     return column(*numbers)[..., None]
 
 
-# One row, one seat, six steps: a game that ends truly at step 2, then one that is cut off at step 5.
+# One row, one seat, six steps: a game that terminates at step 2, then one that is truncated at step 5.
 TWO_GAMES = {
     "reward": solo(0, 1, 2, 0, 3, 4),
     "discount": column(1, 1, 0, 1, 1, 1),
@@ -49,7 +49,7 @@ TWO_GAMES = {
 
 
 def random_steps(seed):
-    """T+1 steps of N rows that obey the table of docs/architecture.md, begun anywhere in a game."""
+    """T+1 steps of N rows that follow the table of docs/architecture.md and start anywhere in a game."""
     rng = np.random.default_rng(seed)
     reward = rng.normal(size=(T + 1, N, P))
     discount, first = np.ones((T + 1, N)), np.zeros((T + 1, N), bool)
@@ -66,7 +66,7 @@ def random_steps(seed):
 
 
 def loop(fill):
-    """Ask `fill(t, n, p)` for every number, latest first."""
+    """[T, N, P] of `fill(t, n, p)`, computed backwards in time."""
     answer = np.zeros((T, N, P))
     for t in reversed(range(T)):
         for n in range(N):
@@ -75,7 +75,7 @@ def loop(fill):
     return answer
 
 
-def last_of_stretch(steps, t, n):
+def last_step_of_game(steps, t, n):
     """The step where the game of step t ends, or the rollout does."""
     k = t
     while k < T and not steps["first"][k + 1, n]:
@@ -83,26 +83,26 @@ def last_of_stretch(steps, t, n):
     return k
 
 
-def close(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+def close(got, expected):
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_valid_steps_and_the_seat_that_acted():
     assert returns.valid_steps(TWO_GAMES["first"])[:, 0].tolist() == [True, True, False, True, True]
     per_seat = np.arange(8.0).reshape(2, 2, 2)  # [T=2, N=2, P=2]
-    seat = np.array([[0, 1], [1, 0], [1, 1]], np.int8)  # the steps' own, one longer
+    seat = np.array([[0, 1], [1, 0], [1, 1]], np.int8)  # of the steps, one more than of decisions
     assert returns.acting(per_seat, seat).tolist() == [[0, 3], [5, 6]]
     assert returns.acting(per_seat, seat[:2]).tolist() == [[0, 3], [5, 6]]
     ratio = np.array([[2.0, 3.0], [4.0, 5.0]])
-    wanted = [[[2, 1], [1, 3]], [[1, 4], [5, 1]]]
-    assert returns.seat_ratios(ratio, seat, 2).tolist() == wanted
+    expected = [[[2, 1], [1, 3]], [[1, 4], [5, 1]]]
+    assert returns.seat_ratios(ratio, seat, 2).tolist() == expected
 
 
 @plain_and_jit
 def test_returns_by_hand(compiled):
     function = monte_carlo if compiled else returns.discounted_returns
     got = function(**TWO_GAMES, gamma=0.5)[:, 0, 0]
-    # t=4: 4 + .5×60 (cut off)   t=3: 3 + .5×34   t=2: opens a game: V = 30   t=1: 2 (over)   t=0: 1 + .5×2
+    # t=4: 4 + .5×60 (truncated)   t=3: 3 + .5×34   t=2: a game starts: V = 30   t=1: 2 (over)   t=0: 1 + .5×2
     np.testing.assert_allclose(got, [2, 2, 30, 20, 34], rtol=1e-6)
 
 
@@ -110,7 +110,7 @@ def test_returns_by_hand(compiled):
 @pytest.mark.parametrize("parallel", [False, True])
 def test_gae_by_hand(compiled, parallel):
     function = functools.partial(returns.gae, **TWO_GAMES, parallel=parallel)
-    got = (jax.jit(function) if compiled else function)(gamma=0.5, trace=0.5)[:, 0, 0]
+    got = (jax.jit(function) if compiled else function)(gamma=0.5, lambda_=0.5)[:, 0, 0]
     # δ: 1 + .5×20 - 10 = 1;  2 - 20 = -18 (over);  0 (no decision);  3 + .5×50 - 40 = -12;  4 + .5×60 - 50 = -16
     # A4 = -16;  A3 = -12 + .25×-16 = -16;  A2 = 0;  A1 = -18;  A0 = 1 + .25×-18 = -3.5
     np.testing.assert_allclose(got, [-3.5, -18, 0, -16, -16], rtol=1e-6)
@@ -144,7 +144,7 @@ def test_upgo_by_hand(compiled):
     np.testing.assert_allclose(got, [6, 5, 4, 1])
 
 
-def test_upgo_runs_through_the_moves_of_others():
+def test_upgo_ignores_the_decisions_of_other_seats():
     value = np.zeros((5, 1, 2), np.float32)
     value[:, 0, 0] = [0, 2, 1, 5, 7]
     reward = np.zeros((5, 1, 2), np.float32)
@@ -152,17 +152,17 @@ def test_upgo_runs_through_the_moves_of_others():
     seat = np.array([[0], [1], [0], [1], [0]], np.int8)
     discount = column(1, 1, 1, 1, 0)
     got = returns.upgo(reward, discount, np.zeros((5, 1), bool), value, seat, 1.0)[:, 0]
-    # Seat 0 acts at steps 0 and 2. Its Q at step 2 runs on to the end, 4 ≥ V2 = 1, although the reply at step 3 lost
-    # a point against V3 = 5: all of its returns are 4.
+    # Seat 0 acts at steps 0 and 2. Its Q at step 2 extends to the end, 4 ≥ V2 = 1, although the reply at step 3 was
+    # worse than V3 = 5: all of its returns are 4.
     assert got[:, 0].tolist() == [4, 4, 4, 4]
-    # Seat 1 acts at steps 1 and 3. At step 3 Q = -4 < V3 = 0: before it the critic's 0, after it the truth.
+    # Seat 1 acts at steps 1 and 3. At step 3 Q = -4 < V3 = 0: the critic's 0 before it, the real return after it.
     assert got[:, 1].tolist() == [0, 0, 0, -4]
 
 
-def test_missing_steps_are_refused():
+def test_missing_steps_raise_an_error():
     short = {**TWO_GAMES, "value": TWO_GAMES["value"][:-1]}
     with pytest.raises(LudusError, match=r"value \(5, 1, 1\) must both be \[T\+1, N, P\]"):
-        returns.gae(**short, gamma=1.0, trace=1.0)
+        returns.gae(**short, gamma=1.0, lambda_=1.0)
     with pytest.raises(LudusError, match="a value for each of them"):
         returns.discounted_returns(**{**TWO_GAMES, "discount": column(1, 1)}, gamma=1.0)
 
@@ -173,41 +173,41 @@ def test_gae_with_trace_one_is_monte_carlo_and_with_zero_one_step(seed):
     with jax.enable_x64(True):
         steps, _, _ = random_steps(seed)
         value = steps["value"]
-        close(gae(**steps, gamma=GAMMA, trace=1.0), monte_carlo(**steps, gamma=GAMMA) - value[:-1])
+        close(gae(**steps, gamma=GAMMA, lambda_=1.0), monte_carlo(**steps, gamma=GAMMA) - value[:-1])
         error = steps["reward"][1:] + GAMMA * steps["discount"][1:, :, None] * value[1:] - value[:-1]
         error[steps["first"][1:]] = 0.0
-        close(gae(**steps, gamma=GAMMA, trace=0.0), error)
+        close(gae(**steps, gamma=GAMMA, lambda_=0.0), error)
 
 
 @few
 @given(seeds)
-def test_monte_carlo_and_gae_equal_sums_over_what_follows(seed):
+def test_monte_carlo_and_gae_equal_sums_over_later_steps(seed):
     with jax.enable_x64(True):
         steps, _, _ = random_steps(seed)
         reward, discount, value = steps["reward"], steps["discount"], steps["value"]
 
         def total(t, n, p):
-            k = last_of_stretch(steps, t, n)
+            k = last_step_of_game(steps, t, n)
             after = 0.0 if k > t and discount[k, n] == 0 else value[k, n, p]
             return sum(GAMMA ** (u - t - 1) * reward[u, n, p] for u in range(t + 1, k + 1)) + GAMMA ** (k - t) * after
 
         def advantage(t, n, p):
-            k, answer = last_of_stretch(steps, t, n), 0.0
+            k, answer = last_step_of_game(steps, t, n), 0.0
             for u in range(t, k):
                 error = reward[u + 1, n, p] + GAMMA * discount[u + 1, n] * value[u + 1, n, p] - value[u, n, p]
                 answer += (GAMMA * TRACE) ** (u - t) * error
             return answer
 
         close(monte_carlo(**steps, gamma=GAMMA), loop(total))
-        close(gae(**steps, gamma=GAMMA, trace=TRACE), loop(advantage))
+        close(gae(**steps, gamma=GAMMA, lambda_=TRACE), loop(advantage))
 
 
 @few
 @given(seeds)
-def test_in_parallel_is_the_same(seed):
+def test_the_parallel_form_is_the_same(seed):
     with jax.enable_x64(True):
         steps, _, _ = random_steps(seed)
-        close(parallel_gae(**steps, gamma=GAMMA, trace=TRACE), gae(**steps, gamma=GAMMA, trace=TRACE))
+        close(parallel_gae(**steps, gamma=GAMMA, lambda_=TRACE), gae(**steps, gamma=GAMMA, lambda_=TRACE))
         close(parallel_monte_carlo(**steps, gamma=GAMMA), monte_carlo(**steps, gamma=GAMMA))
 
 
@@ -219,9 +219,9 @@ def test_vtrace_on_policy_is_gae(seed):
         ones = np.ones((T, N, 1))
         got = vtrace(**steps, ratio=ones, gamma=GAMMA)
         close(got.target, monte_carlo(**steps, gamma=GAMMA))
-        close(got.advantage, gae(**steps, gamma=GAMMA, trace=1.0))
-        half = vtrace(**steps, ratio=ones, gamma=GAMMA, trace=TRACE)
-        close(half.target, gae(**steps, gamma=GAMMA, trace=TRACE) + steps["value"][:-1])
+        close(got.advantage, gae(**steps, gamma=GAMMA, lambda_=1.0))
+        half = vtrace(**steps, ratio=ones, gamma=GAMMA, lambda_=TRACE)
+        close(half.target, gae(**steps, gamma=GAMMA, lambda_=TRACE) + steps["value"][:-1])
 
 
 @few
@@ -232,7 +232,7 @@ def test_vtrace_equals_its_definition(seed):
         steps, seat, rng = random_steps(seed)
         ratio = np.exp(rng.normal(size=(T, N)))
         got = vtrace(
-            **steps, ratio=returns.seat_ratios(ratio, seat, P), gamma=GAMMA, trace=TRACE, rho_clip=1.5, c_clip=1.1
+            **steps, ratio=returns.seat_ratios(ratio, seat, P), gamma=GAMMA, lambda_=TRACE, rho_clip=1.5, c_clip=1.1
         )
         reward, discount, value = steps["reward"], steps["discount"], steps["value"]
 
@@ -241,7 +241,7 @@ def test_vtrace_equals_its_definition(seed):
 
         def target(s, n, p):
             answer, product = value[s, n, p], 1.0
-            for t in range(s, last_of_stretch(steps, s, n)):
+            for t in range(s, last_step_of_game(steps, s, n)):
                 error = reward[t + 1, n, p] + GAMMA * discount[t + 1, n] * value[t + 1, n, p] - value[t, n, p]
                 answer += product * min(1.5, of_seat(t, n, p)) * error
                 product *= GAMMA * TRACE * min(1.1, of_seat(t, n, p))
@@ -261,14 +261,14 @@ def test_vtrace_equals_its_definition(seed):
 
 @few
 @given(seeds)
-def test_upgo_equals_a_walk_forward(seed):
-    """From each decision walk on to the seat's first worse one, or the end; Q walks to the seat's next decision."""
+def test_upgo_equals_a_forward_loop(seed):
+    """From each decision to the seat's first decision below its value, or the end; Q: to the seat's next decision."""
     with jax.enable_x64(True):
         steps, seat, _ = random_steps(seed)
         reward, discount, value = steps["reward"], steps["discount"], steps["value"]
 
         def walk(t, n, p, stops):
-            k, answer, weight = last_of_stretch(steps, t, n), 0.0, 1.0
+            k, answer, weight = last_step_of_game(steps, t, n), 0.0, 1.0
             for u in range(t + 1, k + 1):
                 answer += weight * reward[u, n, p]
                 weight *= GAMMA * discount[u, n]
@@ -276,49 +276,49 @@ def test_upgo_equals_a_walk_forward(seed):
                     return answer + weight * value[u, n, p]
             return value[t, n, p]
 
-        def upgoing(t, n, p):
+        def expected_return(t, n, p):
             def own(u):
                 return seat[u, n] == p
 
             return walk(t, n, p, lambda u: own(u) and walk(u, n, p, own) < value[u, n, p])
 
-        close(upgo(**steps, seat=seat, gamma=GAMMA), loop(upgoing))
+        close(upgo(**steps, seat=seat, gamma=GAMMA), loop(expected_return))
 
 
 @few
 @given(seeds)
-def test_a_chain_of_own_decisions_skips_those_of_others(seed):
-    """From each own decision to the next of the same seat in the same game, or to where game or rollout end."""
+def test_own_turns_only_skips_the_decisions_of_other_seats(seed):
+    """From each decision to the next of the same seat in the same game, or to the end of the game or rollout."""
     with jax.enable_x64(True):
         steps, seat, _ = random_steps(seed)
         value = own_values(**steps, seat=seat, gamma=GAMMA)
-        trace = jnp.where(returns.acts(seat[:-1], P), TRACE, 1.0)
-        got = np.asarray(gae(**{**steps, "value": value}, gamma=GAMMA, trace=trace))
+        lambda_ = jnp.where(returns.acts(seat[:-1], P), TRACE, 1.0)
+        got = np.asarray(gae(**{**steps, "value": value}, gamma=GAMMA, lambda_=lambda_))
 
         def advantage(t, n, p):
-            last, u, reward, weight = last_of_stretch(steps, t, n), t + 1, 0.0, 1.0
+            last, u, reward, weight = last_step_of_game(steps, t, n), t + 1, 0.0, 1.0
             if t >= last:
-                return 0.0  # it opens the next game
+                return 0.0  # the next step starts a new game
             while True:
                 reward, weight = reward + weight * steps["reward"][u, n, p], weight * GAMMA * steps["discount"][u, n]
                 if u == last or seat[u, n] == p:
                     break
                 u += 1
             further = advantage(u, n, p) if u < last else 0.0
-            said = steps["value"][t if u == T and seat[u, n] != p else u, n, p]
-            return reward + weight * (said + TRACE * further) - steps["value"][t, n, p]
+            bootstrap = steps["value"][t if u == T and seat[u, n] != p else u, n, p]
+            return reward + weight * (bootstrap + TRACE * further) - steps["value"][t, n, p]
 
         for t, n in np.ndindex(T, N):
             close(got[t, n, seat[t, n]], advantage(t, n, seat[t, n]))
 
 
-def everything(steps, seat, ratio):
-    """All that this module says of a rollout, by name."""
+def all_results(steps, seat, ratio):
+    """All results of this module for a rollout, by name."""
     corrected = vtrace(**steps, ratio=returns.seat_ratios(ratio, seat, P), gamma=GAMMA)
     return {
         "returns": monte_carlo(**steps, gamma=GAMMA),
-        "gae": gae(**steps, gamma=GAMMA, trace=TRACE),
-        "gae in parallel": parallel_gae(**steps, gamma=GAMMA, trace=TRACE),
+        "gae": gae(**steps, gamma=GAMMA, lambda_=TRACE),
+        "gae in parallel": parallel_gae(**steps, gamma=GAMMA, lambda_=TRACE),
         "upgo": upgo(**steps, seat=seat, gamma=GAMMA),
         **corrected._asdict(),
     }
@@ -338,7 +338,7 @@ def test_nothing_leaks_from_game_to_game(seed, poison):
     dirty["reward"][victim] += poison
     dirty["value"][victim] += poison
     dirty_ratio = np.where(victim[:-1], np.float32(poison), ratio)
-    before, after = everything(steps, seat, ratio), everything(dirty, np.where(victim, 1 - seat, seat), dirty_ratio)
+    before, after = all_results(steps, seat, ratio), all_results(dirty, np.where(victim, 1 - seat, seat), dirty_ratio)
     for name, array in before.items():
         elsewhere = np.asarray(array)[~victim[:-1]]
         assert np.isfinite(elsewhere).all(), name
@@ -347,12 +347,12 @@ def test_nothing_leaks_from_game_to_game(seed, poison):
 
 @few
 @given(seeds)
-def test_the_value_after_a_true_end_is_never_read(seed):
+def test_the_value_after_termination_is_never_read(seed):
     steps, seat, rng = random_steps(seed)
     steps["value"][steps["discount"] == 0] = np.nan
-    told = everything(steps, seat, np.exp(rng.normal(size=(T, N))))
+    results = all_results(steps, seat, np.exp(rng.normal(size=(T, N))))
     decided = ~steps["first"][1:]
-    for name, array in told.items():
+    for name, array in results.items():
         assert np.isfinite(np.asarray(array)[decided]).all(), name
 
 
@@ -363,8 +363,8 @@ def test_zero_sum_seats_mirror_each_other(seed):
     for name in ("reward", "value"):
         steps[name][..., 1] = -steps[name][..., 0]
     shared = vtrace(**steps, ratio=np.exp(rng.normal(size=(T, N, 1))), gamma=GAMMA)
-    told = [monte_carlo(**steps, gamma=GAMMA), gae(**steps, gamma=GAMMA, trace=TRACE), *shared[:2]]
-    for array in told:
+    results = [monte_carlo(**steps, gamma=GAMMA), gae(**steps, gamma=GAMMA, lambda_=TRACE), *shared[:2]]
+    for array in results:
         np.testing.assert_array_equal(array[..., 0], -array[..., 1])
 
 
@@ -372,8 +372,8 @@ def test_no_gradient_flows_through():
     steps, seat, _ = random_steps(1)
 
     def total(value):
-        told = everything({**steps, "value": value}, seat, jnp.ones((T, N)))
-        return sum(array.sum() for array in told.values())
+        results = all_results({**steps, "value": value}, seat, jnp.ones((T, N)))
+        return sum(array.sum() for array in results.values())
 
     assert not np.any(jax.grad(total)(jnp.asarray(steps["value"])))
 
@@ -388,7 +388,7 @@ def rollout_of(name, steps):
     return {field: np.stack([np.array(getattr(step, field)) for step in seen]) for field in fields}
 
 
-def test_a_real_game_pays_every_one_of_its_steps_its_result():
+def test_every_step_of_a_real_game_gets_its_result():
     steps = rollout_of("tictactoe", 60)
     seat = steps.pop("seat")
     value = np.zeros_like(steps["reward"])
@@ -398,16 +398,16 @@ def test_a_real_game_pays_every_one_of_its_steps_its_result():
     for k, n in ends:
         opening = max(t for t in range(k) if steps["first"][t, n] or t == 0)
         assert (got[opening:k, n] == steps["reward"][k, n]).all()
-        # The winner made the last move, so its own advantage is never below 0.
+        # The winner made the last move, so the return of the seat that moved is never below 0.
         assert returns.acting(got, seat)[k - 1, n] >= 0
 
 
-def test_a_real_game_that_is_cut_off_goes_on_in_the_critic():
+def test_a_truncated_real_game_is_bootstrapped_from_the_critic():
     steps = rollout_of("cartpole(horizon=4)", 30)
     steps.pop("seat")
     value = np.full_like(steps["reward"], 10.0)
     got = np.asarray(monte_carlo(**steps, value=value, gamma=1.0))
     ends = [(k, n) for k, n in np.argwhere(steps["first"]) if k > 4]
     assert len(ends) > 10
-    for k, n in ends:  # the opening after a game of four steps, each of which paid 1: 4 + 10, 3 + 10, ..., and V itself
+    for k, n in ends:  # the start after a game of four steps of reward 1: 4 + 10, 3 + 10, ..., and V itself
         assert got[k - 5 : k, n, 0].tolist() == [14, 13, 12, 11, 10]

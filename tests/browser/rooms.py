@@ -21,6 +21,12 @@ def wait(studio, room, wanted, what):
     return studio.wait(f"/api/rooms/{room}", wanted, what)
 
 
+def wait_for_control(page, studio, room):
+    """Wait until the person has control, and until the page shows it: keys pressed before that have no effect."""
+    wait(studio, room, lambda now: now["control"] == "person" and now["can"]["control"], "we are in control")
+    expect(page.locator(".room-line")).to_contain_text("You are in control")
+
+
 def click_move(page, studio, room, action_name):
     """Click the area of a move when the page shows the position, and wait until it is played."""
     before = state(studio, room)["move"]

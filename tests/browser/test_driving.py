@@ -31,7 +31,7 @@ def test_the_car_laps_and_a_person_takes_control(page, studio):
     room = rooms.go(page, studio, f"{ROAD}?agent=scripted")  # on the straight road of the start
     page.get_by_role("combobox", name="Speed").select_option("0.25")
     page.get_by_role("button", name="Take control").first.click()
-    rooms.wait(studio, room, lambda now: now["control"] == "person", "we are in control")
+    rooms.wait_for_control(page, studio, room)
     before = heading(studio, room)
     page.keyboard.down("ArrowUp")  # a car that rolls to a stop does not turn
     page.keyboard.down("ArrowRight")
@@ -59,7 +59,7 @@ def test_touch_sliders_control_the_game_on_a_phone(open_page, studio):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
     room = rooms.go(page, studio, f"{ROAD}?agent=scripted")
     page.get_by_role("button", name="Take control").first.tap()
-    rooms.wait(studio, room, lambda now: now["control"] == "person", "we are in control")
+    rooms.wait_for_control(page, studio, room)
     before = heading(studio, room)
     slider = page.locator(".pad[data-control=steering]")
     slider.scroll_into_view_if_needed()
@@ -77,7 +77,7 @@ def test_a_gamepad_connected_before_the_room_was_opened_controls_the_game(page, 
     page.get_by_role("combobox", name="Speed").select_option("0.25")
     page.evaluate("pad.axes[0] = 1")
     page.locator(".offer").get_by_role("button", name="Take control").click()
-    rooms.wait(studio, room, lambda now: now["control"] == "person", "we are in control")
+    rooms.wait_for_control(page, studio, room)
     before = heading(studio, room)
     now = rooms.wait(studio, room, lambda now: turned(before, now) > 10, "the stick turns the car right")
     page.evaluate("pad.axes[0] = -0.5; pad.buttons[6].value = 1")
@@ -91,7 +91,7 @@ def test_a_gamepad_connected_before_the_room_was_opened_controls_the_game(page, 
 
 def test_a_users_game_is_controlled_by_the_keys_it_declares(page, studio):
     room = rooms.go(page, studio, "play/boat(harbour=5)")
-    rooms.wait(studio, room, lambda now: now["control"] == "person" and now["can"]["control"], "we are in control")
+    rooms.wait_for_control(page, studio, room)
     expect(page.locator(".control-help")).to_contain_text("rudder JL")
     page.keyboard.down("l")
     rooms.wait(studio, room, lambda now: abs(turned(0, now)) > 10, "the boat turns")
@@ -111,6 +111,7 @@ def test_a_gymnasium_environment_is_drawn_and_controlled(page, studio):
     canvas = "document.querySelector('.stage canvas')"
     middle = f"{canvas}.getContext('2d').getImageData({canvas}.width / 2, {canvas}.height / 2, 1, 1).data[0]"
     page.wait_for_function(f"() => {middle} < 60")  # the black pivot of the pendulum
+    rooms.wait_for_control(page, studio, room)
     page.keyboard.down("ArrowLeft")
     expect(page.locator(".gauge", has_text="action 1").locator("output")).to_have_text("−100%")
     assert rooms.state(studio, room)["control"] == "person"

@@ -1,4 +1,4 @@
-"""Agents of known habits."""
+"""Agents with fixed behaviour."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ def plain(action, step):
 
 @dataclass(frozen=True)
 class Always:
-    """Plays one action wherever it is asked."""
+    """Always plays the same action."""
 
     action: int
 
@@ -38,12 +38,12 @@ class Always:
 
 @dataclass(frozen=True)
 class Counting:
-    """Plays at random, remembers how often it has moved in each game, and checks it by what it sees on the board."""
+    """Plays at random, counts its moves in each game in its memory, and compares the count with the board."""
 
     moved: Any
     """(step) -> [N] moves made so far by the seat to act"""
     compared: list
-    """how many rows were compared, call by call"""
+    """the number of rows compared in each call"""
 
     def init(self, spec, key):
         return ()

@@ -1,4 +1,4 @@
-"""Battles: fair by construction, with figures that the kept games bear out; and the commands around them."""
+"""Battles: paired games, results that agree with the recorded games, and the commands battle and replay."""
 
 import contextlib
 import json
@@ -22,8 +22,8 @@ from ludus.types import LudusError
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The folder of a short run."""
-    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 10_000, "num_envs": 16, "eval_games": 20,
-             "evaluations": 1}  # fmt: skip
+    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 20_000, "chunk": 10_000, "num_envs": 16,
+             "eval_games": 20, "evaluations": 1}  # fmt: skip
     folder, settled = runs.start(config.from_dict(small, "the test"), tmp_path_factory.mktemp("trained"))
     assert list(runs.carry_out(folder, settled))[-1].finished
     return folder
@@ -52,7 +52,7 @@ def test_each_opening_is_played_from_both_sides():
 
 
 @pytest.mark.parametrize("game", ["goofspiel", "tictactoe", "connect4"])
-def test_the_kept_games_are_the_games_of_the_match(game):
+def test_recorded_games_are_the_games_of_the_match(game):
     result = battle.battle(game, ["random", "random"], games=300, seed=7, keep=12)
     assert len(result.replays) == 12 and result.names == ("random", "random #2")
     for number, replay in enumerate(result.replays):
@@ -63,7 +63,7 @@ def test_the_kept_games_are_the_games_of_the_match(game):
     assert [one.seed for one in result.replays[::2]] == [one.seed for one in result.replays[1::2]]
 
 
-def test_pairs_share_their_cards():
+def test_both_games_of_a_pair_have_the_same_cards():
     """The prizes of Goofspiel come in the same order for both games of a pair, and in another for the next pair."""
     kept = battle.battle("goofspiel", ["random", "random"], games=6, keep=6).replays
     prizes = [[int(pool.step.observation["prize"][0]) for pool in replays.steps(one)] for one in kept]
@@ -108,7 +108,7 @@ def test_elo_counts_round_by_round():
     assert points.tolist() == wanted
 
 
-def test_a_run_fights_and_tells_the_game(run, tmp_path):
+def test_a_run_plays_and_determines_the_game(run, tmp_path):
     assert battle.game_of(["random", str(run)], None) == "tictactoe"
     assert battle.game_of([str(run), "random"], "connect4") == "connect4"
     result = battle.battle("tictactoe", [str(run), "random"], games=200, keep=1)
@@ -120,10 +120,10 @@ def test_a_run_fights_and_tells_the_game(run, tmp_path):
 
 
 class Keyboard:
-    """Types from a list, then ends the input; remembers all that is said."""
+    """Types answers from a list, then ends the input; records all messages."""
 
     def __init__(self, *answers):
-        self.answers, self.heard, self.prompts = list(answers), [], 0
+        self.answers, self.messages, self.prompts = list(answers), [], 0
 
     def ask(self, prompt):
         self.prompts += 1
@@ -133,10 +133,10 @@ class Keyboard:
 
     @property
     def talk(self):
-        return battle.Talk(self.ask, self.heard.append)
+        return battle.Talk(self.ask, self.messages.append)
 
     def was_told(self, words):
-        return any(words in line for line in self.heard)
+        return any(words in line for line in self.messages)
 
 
 COLUMNS = ["a", "b", "c"] * 40
@@ -161,16 +161,16 @@ def test_a_person_plays_like_any_other_agent():
         "undo is not available in a battle"
     )
     assert keyboard.was_told("Game 2 of 4: random has seat 0, person has seat 1") and keyboard.was_told("random plays")
-    assert sum("is over: " in line for line in keyboard.heard) == 4
+    assert sum("is over: " in line for line in keyboard.messages) == 4
     assert battle.match_text("connect4", result).splitlines()[4].split()[:3] == ["seat", "0", "2"]
 
 
-def test_whole_matches_in_person_are_counted_like_all_others():
-    """The figures are worked out from what the games brought, all of them and those of each seat."""
+def test_matches_of_a_person_are_counted_like_all_others():
+    """The results, in total and by seat, are computed from the returns of the games."""
 
     class Planned(Keyboard):
         def ask(self, prompt):
-            legal = self.heard[-1].rpartition("moves: ")[2].split(", ")
+            legal = self.messages[-1].rpartition("moves: ")[2].split(", ")
             return min(legal, key=["b2", "a1", "c3", "c1", "a3", "b1", "a2", "c2", "b3"].index)
 
     result = battle.battle("tictactoe", ["person", "perfect"], games=6, talk=Planned().talk)
@@ -182,7 +182,7 @@ def test_whole_matches_in_person_are_counted_like_all_others():
 
 
 @pytest.mark.parametrize("ending", ["quit", None])
-def test_a_person_who_leaves_is_told_what_was_played(ending, tmp_path):
+def test_finished_games_count_when_a_person_leaves(ending, tmp_path):
     first = Keyboard(*COLUMNS)
     whole = battle.battle("connect4", ["random", "person"], games=2, keep=2, talk=first.talk)
     typed = COLUMNS[: first.prompts]
@@ -204,7 +204,7 @@ def test_a_person_who_leaves_is_told_what_was_played(ending, tmp_path):
 
 
 def _games(typed):
-    """How many games a person finishes with these words."""
+    """The number of games that a person finishes with these answers."""
     keyboard = Keyboard(*typed)
     return battle.battle("connect4", ["random", "person"], games=2, talk=keyboard.talk).match.games
 
@@ -244,7 +244,7 @@ def test_a_person_alone_with_the_agent():
         ("tictactoe", ["person", "nobody"], {"games": 2}, 'unknown agent "nobody"'),
     ],
 )
-def test_what_no_person_can_play(game, kinds, options, words):
+def test_games_that_a_person_cannot_play_raise_an_error(game, kinds, options, words):
     keyboard = Keyboard("quit")
     with pytest.raises(LudusError, match=words):
         battle.battle(game, kinds, talk=keyboard.talk, **options)
@@ -268,7 +268,7 @@ def test_the_command_with_a_person(run, tmp_path, monkeypatch):
     assert left.returncode == 0 and "no game was finished" in left.stdout
 
 
-def test_foreign_games_fight_too_but_are_not_kept():
+def test_games_of_other_libraries_are_played_but_not_recorded():
     pytest.importorskip("pettingzoo")
     name = "pettingzoo:classic/tictactoe-v3"
     assert battle.battle(name, ["random", "random"], games=10).match.games == 10
@@ -290,12 +290,12 @@ def test_foreign_games_fight_too_but_are_not_kept():
         ("chss", ["random", "random"], {}, "unknown game"),
     ],
 )
-def test_what_is_no_battle(game, kinds, options, words):
+def test_invalid_battles_raise_an_error(game, kinds, options, words):
     with pytest.raises(LudusError, match=words):
         battle.tournament(game, kinds, **options)
 
 
-def test_without_a_run_the_game_must_be_said():
+def test_without_a_run_the_game_must_be_given():
     with pytest.raises(LudusError, match="--game tictactoe"):
         battle.game_of(["random", "perfect"], None)
     with pytest.raises(LudusError, match="2 to 40 agents"):
@@ -334,12 +334,12 @@ def test_the_command_for_many(tmp_path):
     assert facts["files"] == [str(tmp_path / "payoff.png")] and (tmp_path / "payoff.png").stat().st_size > 1000
 
 
-def test_games_need_a_place_to_be_kept():
+def test_keep_needs_a_folder():
     answer = ludus("battle", "random", "random", "--game", "tictactoe", "--keep", 1)
     assert answer.returncode == 2 and "--out" in answer.stderr
 
 
-def test_a_replay_in_a_real_terminal_waits_for_the_watcher(tmp_path):
+def test_a_replay_in_a_terminal_waits_for_input(tmp_path):
     replays.save(tmp_path / "a.replay", replays.record("tictactoe", 0, ["anna", "ben"], [0, 3, 1, 4, 2]))
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ludus.cli", "replay", str(tmp_path / "a.replay")]

@@ -13,7 +13,7 @@ def evaluated(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_foreign_game_for_one(capsys):
+def test_a_game_of_another_library_with_one_seat(capsys):
     pytest.importorskip("gymnasium", reason="pip install ludus[gymnasium]")
     facts = evaluated(capsys, "gymnasium:CartPole-v1", "--agent", "random", "--games", "40")
     assert (facts["game"], facts["agent"], facts["games"]) == ("gymnasium:CartPole-v1", "random", 40)
@@ -21,20 +21,20 @@ def test_a_foreign_game_for_one(capsys):
     assert facts == evaluated(capsys, "gymnasium:CartPole-v1", "--agent", "random", "--games", "40")
 
 
-def test_a_foreign_game_for_two(capsys):
+def test_a_game_of_another_library_with_two_seats(capsys):
     pytest.importorskip("pettingzoo", reason="pip install ludus[pettingzoo]")
     facts = evaluated(capsys, "pettingzoo:classic/tictactoe-v3", "--agent", "best", "--games", "40")
     assert facts["wins"] + facts["draws"] + facts["losses"] == 40
     assert facts["against"] == "random"
 
 
-def test_a_game_in_tiles(capsys):
+def test_a_discretized_game(capsys):
     facts = evaluated(capsys, "discretize:cartpole", "--agent", "random", "--games", "20")
     assert 10 < facts["score"]["estimate"] < 40
 
 
 @pytest.mark.parametrize(
-    ("agent", "sentence"),
+    ("agent", "message"),
     [
         ("mcts(20)", "gymnasium:CartPole-v1 cannot be copied, so it cannot be searched; choose an agent without mcts"),
         ("perfect", "gymnasium:CartPole-v1 has no perfect player; it has random"),
@@ -42,13 +42,13 @@ def test_a_game_in_tiles(capsys):
         ("nobody", 'unknown agent "nobody"'),
     ],
 )
-def test_agents_that_cannot_play_a_foreign_game(agent, sentence):
+def test_agents_that_cannot_play_a_foreign_game(agent, message):
     pytest.importorskip("gymnasium", reason="pip install ludus[gymnasium]")
     with pytest.raises(LudusError) as caught:
         run(["evaluate", "gymnasium:CartPole-v1", "--agent", agent, "--games", "4"])
-    assert sentence in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_game_that_does_not_exist():
+def test_an_unknown_game_raises_an_error():
     with pytest.raises(LudusError, match='unknown game "chss"'):
         run(["evaluate", "chss", "--agent", "random"])

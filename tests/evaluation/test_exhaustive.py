@@ -29,7 +29,7 @@ def played(board, cell):
 
 @cache
 def value(board):
-    """What the side to move gets with best play."""
+    """The result of the side to move with best play."""
     if won(board, "X") or won(board, "O"):
         return -1
     return max((-value(played(board, cell)) for cell in moves(board)), default=0)
@@ -61,7 +61,7 @@ def lines_of(choose, seat):
 
 @dataclass(frozen=True)
 class Told:
-    """A tic-tac-toe player that tells all it might do, and is never asked what it does."""
+    """A tic-tac-toe player that lists its possible actions; its `act` is never called."""
 
     choose: object
 
@@ -84,7 +84,7 @@ class Told:
 
 
 def replay(game, line):
-    """What both seats get in a line of action names."""
+    """The returns of both seats in a line of action names."""
     pool = Pool(game, 1)
     names = {pool.action_name(action): action for action in range(pool.spec.actions.n)}
     total = np.zeros(2)
@@ -104,7 +104,7 @@ def test_the_perfect_player_never_loses_over_every_line():
 
 
 def test_drawn_choices_find_the_same_lines():
-    """The package's own perfect player, which does not tell its choices but gambles among equals."""
+    """The perfect player of the package, which does not list its choices and draws among equal moves."""
     proof = scores.exhaustive("tictactoe", *player("perfect", "tictactoe"))
     assert not proof.exact and proof.worst == 0
     assert [seat[1:4] for seat in proof.seats] == [lines_of(best, seat) for seat in range(2)]
@@ -118,7 +118,7 @@ def test_the_random_player_goes_through_the_whole_game_and_loses():
         assert found.worst == -1 and replay("tictactoe", found.line)[seat] == -1
 
 
-def test_an_agent_without_dice_is_asked_once():
+def test_a_deterministic_agent_is_called_once():
     asked = []
 
     class FirstFree(Always):
@@ -138,8 +138,8 @@ def test_the_size_of_a_batch_changes_nothing(rows):
 
 
 @pytest.mark.parametrize("pile", [1, 2, 7, 12])
-def test_positions_met_again_at_another_ply_and_rewards_on_the_way(pile):
-    """The same pile is reached by few and by many moves, and every stone pays, so the ends alone do not tell."""
+def test_positions_reached_at_different_plies_and_intermediate_rewards(pile):
+    """The same pile is reached by few and by many moves, and every stone pays."""
 
     def worst(left, turn, seat):
         if not left:
@@ -163,7 +163,7 @@ def test_positions_met_again_at_another_ply_and_rewards_on_the_way(pile):
         assert replay(game, found.line)[seat] == found.worst
 
 
-def test_progress_is_told_and_positions_are_bounded():
+def test_progress_is_reported_and_positions_are_limited():
     told = []
     scores.exhaustive("tictactoe", Told(best), (), tell=lambda *words: told.append(words))
     assert told[0][0] == "tictactoe, agent in seat 0" and told[-1][0] == "tictactoe, agent in seat 1"
@@ -182,30 +182,30 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("game", "sentence"), REFUSED)
-def test_games_without_a_list_of_lines_are_refused(game, sentence):
-    with pytest.raises(LudusError, match=sentence):
+@pytest.mark.parametrize(("game", "message"), REFUSED)
+def test_games_without_enumerable_lines_are_rejected(game, message):
+    with pytest.raises(LudusError, match=message):
         scores.exhaustive(game, *player("random", game))
 
 
-def test_foreign_games_are_refused():
+def test_games_of_other_libraries_are_rejected():
     pytest.importorskip("pettingzoo")
     with pytest.raises(LudusError, match="the states of pettingzoo:classic/tictactoe-v3 cannot be copied"):
         scores.exhaustive("pettingzoo:classic/tictactoe-v3", Always(0), ())
 
 
-def test_an_agent_with_memory_is_refused():
+def test_agents_with_memory_are_rejected():
     with pytest.raises(LudusError, match="has a memory"):
         scores.exhaustive("tictactoe", Counting(None, []), ())
 
 
 @pytest.mark.parametrize("choose", [lambda board: [], lambda board: list(range(9))])
-def test_choices_that_will_not_do_are_refused(choose):
+def test_invalid_choices_are_rejected(choose):
     with pytest.raises(LudusError, match="at least one action in each row, and only legal ones"):
         scores.exhaustive("tictactoe", Told(choose), ())
 
 
 @pytest.mark.parametrize("action", [0, 9, -1])
-def test_invalid_actions_are_refused(action):
+def test_invalid_actions_are_rejected(action):
     with pytest.raises(LudusError, match=r"invalid (actions|choices) of this agent"):
         scores.exhaustive("tictactoe", Always(action), ())

@@ -1,4 +1,4 @@
-"""What a network is said to think of a position is what it plays by."""
+"""The reported evaluation of a position is the one that the network plays by."""
 
 import json
 import math
@@ -18,7 +18,7 @@ SMALL = {"num_layers": 1, "num_channels": 32, "rnn_channels": 16, "rnn_type": "g
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
-    """The folder of a checkpoint of a network as it was born."""
+    """The folder of a checkpoint of an untrained network."""
     devices.start()
     from ludus.agents.neural import agent as deep
 
@@ -50,7 +50,7 @@ def test_the_size_of_a_network(mlp):
     assert "mlp: width 8, depth 2" in words and f"{sum(parts.values())}" in words and "critic_1" in words
 
 
-def test_what_is_not_learned_is_told_apart():
+def test_parameters_that_are_not_learned_are_listed_separately():
     found = inspection.sizes({"params": {"a": {"x": np.zeros((2, 3), np.float32)}}, "seen": {"m": np.zeros(5)}})
     assert found["count"] == 6 and found["megabytes"] == pytest.approx(64e-6)
     assert found["parts"]["seen (not learned)"] == {"count": 5, "megabytes": 40e-6}
@@ -68,8 +68,8 @@ def test_the_probabilities_of_the_legal_moves(mlp):
 
 
 @pytest.mark.parametrize(("kind", "args"), [("mlp", {"width": 8}), ("rnn", SMALL)])
-def test_they_are_those_that_it_plays_by(network, kind, args):
-    """Step by step, with what it remembers of the moves before."""
+def test_the_probabilities_are_those_of_the_agent(network, kind, args):
+    """Step by step, with the memory of the moves before."""
     path, moves = network("tictactoe", kind, **args), ("b2", "a1", "c3")
     agent, pool = trained.load(path), open_pool("tictactoe", 1, [0])
     memory = agent.memory(1)
@@ -84,8 +84,8 @@ def test_they_are_those_that_it_plays_by(network, kind, args):
     np.testing.assert_allclose(position["value_by_seat"], decision.value[0], atol=1e-5)
 
 
-def test_what_it_remembers_counts(network):
-    """Two ways to one position are one to a network without memory, and two to one that has it."""
+def test_memory_changes_the_evaluation(network):
+    """Two ways to one position are evaluated equally without memory, and differently with memory."""
     for kind, args, same in (("mlp", {"width": 8}, True), ("rnn", SMALL, False)):
         path = network("tictactoe", kind, **args)
         one, other = (
@@ -109,7 +109,7 @@ def test_continuous_actions(network):
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(0.0, 0.05), (0.7, 0.5), (-2.0, 1.0)])
-def test_mean_and_deviation_are_those_of_what_is_drawn(mean, deviation):
+def test_mean_and_deviation_are_those_of_sampled_actions(mean, deviation):
     (found,) = inspection.squashed(np.array([mean]), np.array([deviation]), Continuous((1.0,), (5.0,)))
     drawn = 3 + 2 * np.tanh(mean + deviation * np.random.default_rng(0).standard_normal(1_000_000))
     assert found["mean"] == pytest.approx(drawn.mean(), abs=0.01)
@@ -117,7 +117,7 @@ def test_mean_and_deviation_are_those_of_what_is_drawn(mean, deviation):
     assert found["greedy"] == pytest.approx(3 + 2 * math.tanh(mean)) and (found["low"], found["high"]) == (1, 5)
 
 
-def test_curiosity_has_a_value_of_its_own(network):
+def test_intrinsic_rewards_have_a_separate_value(network):
     position = inspection.inspect(network("lair", curious=True, width=8))["position"]
     assert len(position["value_by_seat"]) == 1 and position["novelty"] != position["value_by_seat"][0]
     assert set(position["probabilities"]) == {"up", "right", "down", "left"}
@@ -144,24 +144,24 @@ def test_games_of_simultaneous_moves_show_their_opening(network):
         (("a1", "a2", "b1", "b2", "c1", "c2"), "over before"),
     ],
 )
-def test_wrong_moves_get_a_sentence(mlp, moves, words):
+def test_illegal_moves_raise_an_error(mlp, moves, words):
     with pytest.raises(LudusError, match=words):
         inspection.inspect(mlp, moves)
 
 
 @pytest.mark.parametrize("move", ["left", "1", "1,1,1", "1;1"])
-def test_numbers_that_are_no_move(move):
+def test_invalid_continuous_moves_raise_an_error(move):
     with pytest.raises(LudusError, match=f'"{move}" is not a legal move; a move is 2 numbers, like 0.5,0.5'):
         inspection._numbers(move, 2)
 
 
-def test_bars_are_as_long_as_shares():
+def test_bars_are_proportional_to_shares():
     assert [inspection.bar(share, 4) for share in (0, 1 / 32, 0.5, 0.53125, 1)] == ["", "▏", "██", "██▏", "████"]
 
 
 def test_a_table_still_shows_values(tmp_path):
-    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 2_000, "chunk": 2_000, "num_envs": 16, "eval_games": 2,
-             "evaluations": 1}  # fmt: skip
+    small = {"game": "tictactoe", "algorithm": "q_learning", "steps": 2_000, "chunk": 2_000, "num_envs": 16,
+             "eval_games": 2, "evaluations": 1}  # fmt: skip
     folder, settled = runs.start(config.from_dict(small, "the test"), tmp_path)
     assert list(runs.carry_out(folder, settled))[-1].finished
     facts = inspection.inspect(folder, ("b2",))

@@ -1,4 +1,4 @@
-"""Matches: everyone sits everywhere equally often, and the figures are those of the first player."""
+"""Matches: every player has each seat equally often, and the results are those of the first player."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_seats_are_balanced_for_every_number_of_rows(rows):
 
 
 def test_all_seats_at_once_in_a_native_game():
-    """Who bids as much as the prize is worth beats who bids anything, from either seat."""
+    """A player that bids the value of the prize beats one that bids at random, from either seat."""
 
     class Greedy(Always):
         def act(self, params, memory, step, key):
@@ -109,23 +109,23 @@ def test_equal_seeds_give_equal_matches():
     assert not np.array_equal(returns(1), returns(-2))
 
 
-def test_equal_players_do_not_share_their_dice():
+def test_equal_players_have_different_random_numbers():
     keys = [], []
 
-    def listening(heard):
+    def recording(received):
         class Listening(Always):
             def act(self, params, memory, step, key):
-                heard.append(key)
+                received.append(key)
                 return super().act(params, memory, step, key)
 
         return Listening(0), ()
 
-    scores.match("trio", [listening(heard) for heard in keys], games=40, rows=2)
+    scores.match("trio", [recording(received) for received in keys], games=40, rows=2)
     assert len(keys[0]) > 20 and len(set(keys[0] + keys[1])) == len(keys[0] + keys[1])
 
 
 REFUSED = [
-    ("tictactoe", 2, 0, "0 games say nothing"),
+    ("tictactoe", 2, 0, "cannot play 0 games"),
     ("tictactoe", 2, 5, "with 5 games, 2 players cannot have each seat equally often; play 4 or 6"),
     ("trio", 3, 2, "with 2 games, 3 players cannot have each seat equally often; play 3"),
     ("tictactoe", 1, 4, "tictactoe has 2 seats; a match needs one player for each, or two, not 1"),
@@ -135,7 +135,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("game", "players", "games", "sentence"), REFUSED)
-def test_what_cannot_be_balanced_is_refused(game, players, games, sentence):
-    with pytest.raises(LudusError, match=sentence):
+@pytest.mark.parametrize(("game", "players", "games", "message"), REFUSED)
+def test_unbalanced_matches_are_rejected(game, players, games, message):
+    with pytest.raises(LudusError, match=message):
         scores.match(game, [(Always(0), ())] * players, games=games)

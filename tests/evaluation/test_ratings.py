@@ -25,12 +25,12 @@ def test_two_players_by_hand():
     assert first.rating - first.low == pytest.approx(first.high - first.rating)
 
 
-def test_a_hardly_weighing_prior_gives_the_odds():
+def test_a_small_prior_gives_the_odds():
     first, second = bradley_terry([[0, 10], [1, 0]], prior=1e-9)
     assert first.rating - second.rating == pytest.approx(400, abs=1e-3), "400 points are ten times the odds"
 
 
-def test_three_players_whose_odds_fit():
+def test_three_players_with_consistent_odds():
     """Odds of 4, 2 and 8 = 4 * 2 between three players: strengths of 8, 2 and 1 explain them exactly."""
     points = np.array([[0, 800, 800], [200, 0, 600], [100, 300, 0]], float)
     strengths = np.log([8, 2, 1])
@@ -38,7 +38,7 @@ def test_three_players_whose_odds_fit():
     np.testing.assert_allclose([one.rating for one in found], 1500 + SCALE * (strengths - strengths.mean()), atol=1e-3)
 
 
-def test_draws_are_half_and_the_diagonal_counts_nothing():
+def test_draws_are_half_a_point_and_the_diagonal_is_ignored():
     even = bradley_terry([[7, 5], [5, 9]])
     assert [one.rating for one in even] == [1500, 1500]
 
@@ -60,7 +60,7 @@ def test_the_undefeated_by_hand():
     assert first.rating == pytest.approx(1500 + SCALE * math.log(root), abs=1e-6)
 
 
-def test_known_strengths_are_found_again():
+def test_known_strengths_are_recovered():
     dice = np.random.default_rng(1)
     truth = np.array([1900, 1700, 1600, 1500, 1350, 1250, 1200])
     truth = truth - truth.mean() + 1500
@@ -75,7 +75,7 @@ def test_known_strengths_are_found_again():
     assert sum(one.low <= real <= one.high for one, real in zip(found, truth, strict=True)) >= 6
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say():
+def test_intervals_have_the_stated_coverage():
     dice, truth = np.random.default_rng(2), np.array([1600.0, 1500.0, 1400.0])
     inside = 0
     for _ in range(300):
@@ -116,12 +116,12 @@ def test_expected_never_overflows():
     [([1, 2], 1), ([[0, 1, 2]], 1), (np.zeros((0, 0)), 1), ([[0, -1], [1, 0]], 1), ([[0, math.nan], [1, 0]], 1),
      ([[0, 1], [1, 0]], 0), ([[0, 1], [1, 0]], math.inf)],
 )  # fmt: skip
-def test_what_is_no_table_of_points(points, prior):
+def test_invalid_points_raise_an_error(points, prior):
     with pytest.raises(LudusError, match="points"):
         bradley_terry(points, prior)
 
 
 @pytest.mark.parametrize("k", [0, -1, math.inf, math.nan])
-def test_elo_wants_a_sensible_k(k):
+def test_an_invalid_k_raises_an_error(k):
     with pytest.raises(LudusError, match="k"):
         elo([0], [1], [1], 2, k)

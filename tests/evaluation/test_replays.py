@@ -44,7 +44,7 @@ def row():
 
 
 @pytest.mark.parametrize("name", [*games.names(), "car(track=7)", "discretize:cartpole(bins=4)"])
-def test_every_game_comes_back_exactly(name, tmp_path):
+def test_every_game_is_replayed_exactly(name, tmp_path):
     actions, states = random_game(name, 11)
     seats = open_pool(name, 1).spec.seats
     replays.save(tmp_path / "a.replay", replays.record(name, 11, ["x"] * seats, actions))
@@ -55,7 +55,7 @@ def test_every_game_comes_back_exactly(name, tmp_path):
     assert len(replays.action_names(replay)) == len(actions)
 
 
-def test_what_a_replay_says(row, tmp_path):
+def test_the_contents_of_a_replay(row, tmp_path):
     assert (row.returns, row.ending, row.agents) == ((1.0, -1.0), "over", ("anna", "ben"))
     replays.save(tmp_path / "a.replay", row)
     line = (tmp_path / "a.replay").read_bytes().partition(b"\n")[0]
@@ -72,7 +72,7 @@ def test_all_seats_at_once_have_an_action_each():
     assert replays.action_names(replay) == [["bid 1", "bid 13"], ["bid 2", "bid 12"]]
 
 
-def test_watching_tells_every_step(row):
+def test_watching_prints_every_step(row):
     said = []
     replays.watch(row, said.append)
     boards = [line for line in said if "a b c" in line]
@@ -81,14 +81,14 @@ def test_watching_tells_every_step(row):
     assert said[-1] == "over: anna 1, ben -1"
 
 
-def test_watching_goes_on_leaps_and_leaves(row):
+def test_watching_continues_skips_and_quits(row):
     said, answers = [], iter(["", "3", "q"])
     replays.watch(row, said.append, lambda question: next(answers))
     assert sum("a b c" in line for line in said) == 3 and "4. ben: b2" in said
     assert next(answers, None) is None and not said[-1].startswith("over")
 
 
-def test_watching_two_at_once():
+def test_watching_simultaneous_moves():
     said = []
     replays.watch(replays.record("goofspiel", 1, ["x", "y"], [[0, 12]]), said.append)
     assert "1. x: bid 1, y: bid 13" in said and said[-1].startswith("not finished: x 0")
@@ -107,15 +107,17 @@ def test_a_game_left_at_its_opening(name, tmp_path):
     assert len(replay.actions) == 0 and replay.ending == "open" and len(list(replays.steps(replay))) == 1
 
 
-def heard_match(player, name, openings, rows):
-    """A match of a player with itself, and what was heard of it: the actions of each game."""
-    heard = {}
+def recorded_match(player, name, openings, rows):
+    """A match of a player with itself, and the actions of each game."""
+    recorded = {}
 
-    def hear(numbers, actions):
+    def on_actions(numbers, actions):
         for number, action in zip(numbers.tolist(), actions, strict=True):
-            heard.setdefault(number, []).append(action)
+            recorded.setdefault(number, []).append(action)
 
-    return scores.match(name, [player] * 2, len(openings), rows=rows, openings=openings, hear=hear), heard
+    return scores.match(
+        name, [player] * 2, len(openings), rows=rows, openings=openings, on_actions=on_actions
+    ), recorded
 
 
 class Matching:
@@ -130,25 +132,25 @@ class Matching:
 
 
 @pytest.mark.parametrize("name", ["goofspiel", "tictactoe"])
-def test_openings_and_actions_of_a_match_can_be_heard(name):
-    """Each game of a match is what a replay of its opening and of the heard actions gives."""
+def test_actions_of_a_match_can_be_recorded(name):
+    """A replay of the opening and the recorded actions gives the same game."""
     openings = np.repeat(np.arange(100, 107), 2)
-    match, heard = heard_match((agents.load("random", name), games.load(name).spec), name, openings, rows=3)
-    assert sorted(heard) == list(range(14))
-    for number, actions in heard.items():
+    match, recorded = recorded_match((agents.load("random", name), games.load(name).spec), name, openings, rows=3)
+    assert sorted(recorded) == list(range(14))
+    for number, actions in recorded.items():
         replay = replays.record(name, int(openings[number]), ["x", "y"], actions)
         by_player = replay.returns if number % 2 == 0 else replay.returns[::-1]
         assert replay.ending == "over" and by_player == tuple(match.returns[number])
         assert len(actions) == match.lengths[number]
-    assert len({tuple(np.ravel(actions)) for actions in heard.values()}) == 14, "no game was played twice"
+    assert len({tuple(np.ravel(actions)) for actions in recorded.values()}) == 14, "no game was played twice"
 
 
 def test_a_game_cut_off_by_evaluation_is_followed_by_its_own_opening(monkeypatch):
     monkeypatch.setattr("ludus.evaluation.play.LONGEST", 3)
     openings = np.arange(40, 50)
-    match, heard = heard_match((Matching(), ()), "goofspiel", openings, rows=2)
-    assert match.cut == 10 and sorted(heard) == list(range(10))
-    for number, actions in heard.items():
+    match, recorded = recorded_match((Matching(), ()), "goofspiel", openings, rows=2)
+    assert match.cut == 10 and sorted(recorded) == list(range(10))
+    for number, actions in recorded.items():
         replay = replays.record("goofspiel", int(openings[number]), ["x", "y"], actions)
         prizes = [int(pool.step.observation["prize"][0]) for pool in replays.steps(replay)]
         assert replay.ending == "open" and [prize - 1 for prize in prizes[:3]] == replay.actions[:, 0].tolist()
@@ -165,7 +167,7 @@ def test_a_game_cut_off_by_evaluation_is_followed_by_its_own_opening(monkeypatch
         ([-1], "no actions from -1"),
     ],
 )
-def test_what_cannot_be_played_is_not_recorded(actions, words):
+def test_illegal_actions_are_not_recorded(actions, words):
     with pytest.raises(LudusError, match=words):
         replays.record("tictactoe", 0, ["x", "y"], actions)
 
@@ -174,12 +176,12 @@ def test_what_cannot_be_played_is_not_recorded(actions, words):
     ("seed", "names", "words"),
     [(-1, ["x", "y"], "seed"), (2**64, ["x", "y"], "seed"), (0, ["x"], "2 agents"), (0, ["x", "\x1b[2J"], "printable")],
 )
-def test_who_and_which_game_is_checked_when_recorded(seed, names, words):
+def test_seed_and_agents_are_checked_when_recorded(seed, names, words):
     with pytest.raises(LudusError, match=words):
         replays.record("tictactoe", seed, names, ROW)
 
 
-def test_foreign_games_are_refused_before_they_are_opened(row, tmp_path):
+def test_games_of_other_libraries_are_rejected_before_they_are_opened(row, tmp_path):
     for name in ("gymnasium:nosuch:Thing-v0", "pettingzoo:classic/tictactoe-v3", "discretize:gymnasium:CartPole-v1"):
         with pytest.raises(LudusError, match="from another library"):
             replays.record(name, 0, ["x"], [0])
@@ -195,7 +197,7 @@ def test_another_version_of_the_game(row, tmp_path):
 @pytest.mark.parametrize(
     "change", [{"returns": [0.0, 0.0]}, {"ending": "cut"}, {"returns": [1.0, -0.99]}, {"returns": [-1.0, 1.0]}]
 )
-def test_a_false_result_is_found(row, tmp_path, change):
+def test_a_wrong_result_is_found(row, tmp_path, change):
     replay = replays.load(written(tmp_path / "a.replay", replays.header(row) | change))
     with pytest.raises(LudusError, match="but replayed it is"):
         replays.verify(replay)
@@ -240,13 +242,13 @@ PACKED = zlib.compress(bytes(ROW))
 
 
 @pytest.mark.parametrize("packed", [b"", b"not zlib", PACKED[:-1], PACKED + b"x", zlib.compress(bytes(10**7))])
-def test_actions_that_do_not_unpack(row, tmp_path, packed):
+def test_actions_that_cannot_be_decompressed(row, tmp_path, packed):
     with pytest.raises(LudusError, match="do not uncompress"):
         replays.load(written(tmp_path / "a.replay", replays.header(row), packed=packed))
 
 
 def test_every_byte_counts(row, tmp_path):
-    """Any byte changed, any byte missing: a sentence."""
+    """A changed or missing byte raises an error."""
     path = tmp_path / "a.replay"
     replays.save(path, row)
     data = path.read_bytes()
@@ -261,7 +263,7 @@ def test_every_byte_counts(row, tmp_path):
 
 
 @pytest.mark.parametrize("line", [b"{" * 5000, b"{" + b" " * 2**16 + b"}", b"{}", b'{"seed": ' + b"1" * 5000 + b"}"])
-def test_odd_first_lines(tmp_path, line):
+def test_invalid_first_lines_raise_an_error(tmp_path, line):
     with pytest.raises(LudusError, match="not a replay"):
         replays.load(written(tmp_path / "a.replay", line))
 

@@ -1,4 +1,4 @@
-"""Scores: exactly the games asked for, none preferred for being short, and intervals around the truth."""
+"""Scores: exactly the requested number of games, no bias towards short games, and correct intervals."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from ludus.types import LudusError
 
 
 def first_finished(name, games, rows, seed):
-    """The biased way: the first games that finish, whichever they are."""
+    """The biased estimate: the mean of the first games that finish."""
     pool, found, total = Pool(name, rows, seed), [], np.zeros(rows)
     while len(found) < games:
         total += pool.advance(pool.random_actions(0)).reward[:, 0]
@@ -23,7 +23,7 @@ def first_finished(name, games, rows, seed):
 
 
 def test_short_games_are_not_preferred():
-    """With a row for each game, the first to finish are all short: the biased way sees nothing but ones."""
+    """With a row for each game, the first games to finish are all short, so the biased estimate is 1."""
     score = scores.score("patience", *player("random", "patience"), games=2000, seed=3, rows=2000)
     assert score.interval.low < 0.5 < score.interval.high
     assert abs(score.lengths.mean() - 20.5) < 2
@@ -31,7 +31,7 @@ def test_short_games_are_not_preferred():
 
 
 @pytest.mark.parametrize(("games", "rows"), [(1, 256), (10, 4), (7, 7), (100, 256), (257, 256)])
-def test_exactly_the_games_asked_for_are_played(games, rows):
+def test_exactly_the_requested_games_are_played(games, rows):
     score = scores.score("patience", Always(0), (), games=games, rows=rows)
     assert score.games == games and score.returns.shape == (games, 1) and score.lengths.shape == (games,)
     assert set(score.lengths) <= {1, 40}, "every game was played to its end"
@@ -40,13 +40,13 @@ def test_exactly_the_games_asked_for_are_played(games, rows):
 
 
 def test_games_do_not_depend_on_how_many_are_counted():
-    """Which games count is settled before any is played: more games only add to them."""
+    """It is known in advance which games count; more games only add to them."""
     few, many = (scores.score("patience", Always(0), (), games=games, rows=16) for games in (20, 50))
     np.testing.assert_array_equal(few.lengths, many.lengths[:20])
 
 
 def frozen_lake_value(steps=100):
-    """The chance that random moves reach the goal, by going through all chances step by step."""
+    """The exact probability that random moves reach the goal, computed step by step."""
     import gymnasium
 
     table = gymnasium.make("FrozenLake-v1").unwrapped.P
@@ -61,7 +61,7 @@ def frozen_lake_value(steps=100):
     return value[0]
 
 
-def test_a_foreign_game_scores_what_mathematics_says():
+def test_the_score_of_a_foreign_game_equals_its_exact_value():
     pytest.importorskip("gymnasium")
     name = "gymnasium:FrozenLake-v1"
     pool = open_pool(name, 256)
@@ -133,7 +133,7 @@ def test_memory_is_kept_for_every_row():
     assert sum(agent.compared) > 500
 
 
-def test_memory_that_has_no_rows_is_refused():
+def test_memory_without_rows_is_rejected():
     class Clock(Always):
         def memory(self, rows):
             return 0
@@ -142,14 +142,14 @@ def test_memory_that_has_no_rows_is_refused():
         scores.score("patience", Clock(0), (), games=4)
 
 
-def test_progress_is_told():
+def test_progress_is_reported():
     told = []
     scores.score("patience", Always(0), (), games=40, rows=8, tell=lambda *words: told.append(words))
     done = [words[1] for words in told]
     assert told[-1] == ("patience", 40, 40) and done == sorted(set(done))
 
 
-def test_an_agent_of_a_pool_is_seated_there():
+def test_an_agent_that_needs_the_pool_gets_it():
     class Searching(Always):
         def at(self, pool):
             seen.append(pool)
@@ -162,17 +162,15 @@ def test_an_agent_of_a_pool_is_seated_there():
 
 
 @pytest.mark.parametrize("games", [0, -3])
-def test_no_games_are_refused(games):
-    with pytest.raises(LudusError, match=f"{games} games say nothing; play at least one"):
+def test_zero_games_are_rejected(games):
+    with pytest.raises(LudusError, match=f"cannot play {games} games; play at least one"):
         scores.score("patience", Always(0), (), games=games)
 
 
-def test_actions_of_the_wrong_kind_are_refused():
+def test_actions_of_the_wrong_type_are_rejected():
     class Vague(Always):
         def act(self, params, memory, step, key):
             return super().act(params, memory, step, key)[0]._replace(action=np.zeros(len(step.seat))), memory
 
-    with pytest.raises(
-        LudusError, match=r"player 0 answered with float64 actions of shape \(4,\); this game wants int64"
-    ):
+    with pytest.raises(LudusError, match=r"player 0 returned float64 actions of shape \(4,\); expected int64"):
         scores.score("patience", Vague(0), (), games=4)

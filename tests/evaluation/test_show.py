@@ -1,4 +1,4 @@
-"""Shows: small pictures for the gallery, and which picture of a show is kept."""
+"""Shows: small pictures for the gallery, and the choice of the picture."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ def shapes(count):
     return np.zeros(count, draw.SHAPE)
 
 
-def test_the_richest_picture_is_of_the_last_third_but_not_of_the_end():
+def test_the_richest_picture_is_from_the_last_third_but_not_the_end():
     frames = [shapes(count) for count in (90, 1, 1, 1, 1, 1, 1, 1, 3, 5, 4, 80)]
     assert len(show.richest(frames)) == 5
     assert len(show.richest([shapes(7)])) == 7
 
 
-def test_what_is_kept_of_a_show_does_not_change_with_the_game():
+def test_frames_of_a_show_are_copies():
     frames = show.play("cartpole", "scripted", steps=5).frames
     assert len(frames) == 6 and len({frame.tobytes() for frame in frames}) == 6
     assert all(frame.base is None for frame in frames)

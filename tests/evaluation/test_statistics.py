@@ -1,4 +1,4 @@
-"""Statistics: a stream in pieces equals NumPy on the whole, a resumed run goes on to the bit, intervals meet tables."""
+"""Statistics: streams agree with NumPy, resumed statistics continue exactly, intervals agree with tables."""
 
 import math
 
@@ -15,7 +15,7 @@ pieces = st.lists(st.lists(st.floats(-1e6, 1e6), max_size=40), min_size=1, max_s
 
 
 class Clock:
-    """Time that passes when the test says so."""
+    """A clock that the test sets."""
 
     def __init__(self, now: float = 100.0) -> None:
         self.now = now
@@ -31,7 +31,7 @@ def recorded(episodes, lengths=None, window=1000):
 
 
 def assert_describes(series, whole):
-    """The series knows what NumPy knows of all its values at once."""
+    """The series agrees with NumPy on all its values."""
     assert series.count == len(whole)
     if whole:
         scale = max(1.0, np.abs(whole).max())
@@ -85,7 +85,7 @@ def test_memory_does_not_grow():
     assert (series.recent.base if series.recent.base is not None else series.recent).size <= 20
 
 
-def test_what_is_not_finite_is_counted_apart():
+def test_values_that_are_not_finite_are_counted_separately():
     statistics = recorded([1.0, math.nan, 3.0, math.inf])
     summary = statistics.summary()
     assert (summary["total_episodes"], summary["broken_reward"]) == (4, 2)
@@ -134,7 +134,7 @@ def test_the_window_forgets_and_the_rest_does_not():
     assert summary["window_mean_reward"] == 94.5
 
 
-def test_what_was_never_recorded_is_none():
+def test_series_without_values_are_none():
     statistics = TrainingStatistics(clock=Clock())
     statistics.record_step_time(0.5)
     summary = statistics.summary()
@@ -155,7 +155,7 @@ def test_merge_adds_up_everything(ours, theirs):
     assert_describes(other.series["reward"], theirs)
 
 
-def test_workers_side_by_side_take_as_long_as_the_slowest():
+def test_merged_time_is_that_of_the_slowest_worker():
     quick, slow = Clock(), Clock()
     statistics, other = TrainingStatistics(clock=quick), TrainingStatistics(clock=slow)
     quick.now, slow.now = 105.0, 109.0
@@ -166,7 +166,7 @@ def test_workers_side_by_side_take_as_long_as_the_slowest():
 
 
 @given(pieces, pieces)
-def test_a_resumed_run_goes_on_to_the_bit(before, after):
+def test_a_resumed_run_continues_exactly(before, after):
     def record(statistics, parts):
         for part in parts:
             statistics.record_episode(part, part)
@@ -204,7 +204,7 @@ def test_state_is_a_copy():
 
 
 @pytest.mark.parametrize(
-    ("mistake", "sentence"),
+    ("mistake", "message"),
     [
         (lambda: recorded([1.0, 2.0], [3.0]), r"rewards \(2,\) and lengths \(1,\) differ"),
         (lambda: recorded([1.0]).record_metric("reward", 1.0), "give the metric another name"),
@@ -218,8 +218,8 @@ def test_state_is_a_copy():
         (lambda: wilson(-1, 10), "is not a win rate"),
     ],
 )
-def test_mistakes_get_sentences(mistake, sentence):
-    with pytest.raises(LudusError, match=sentence):
+def test_invalid_values_raise_errors(mistake, message):
+    with pytest.raises(LudusError, match=message):
         mistake()
 
 
@@ -243,11 +243,11 @@ def test_mistakes_get_sentences(mistake, sentence):
         (0.999, 20, 3.8495),
     ],
 )
-def test_student_meets_the_tables(confidence, degrees, table):
+def test_student_agrees_with_tables(confidence, degrees, table):
     assert student(confidence, degrees) == pytest.approx(table, abs=6e-5)
 
 
-def test_the_two_ways_to_student_meet():
+def test_both_methods_for_student_agree():
     assert student(0.95, 200) == pytest.approx(student(0.95, 201), rel=1e-4)
     assert student(0.95, 200) > student(0.95, 201) > student(0.95, 202)
 
@@ -259,7 +259,7 @@ def test_interval_by_hand():
     assert interval([7.0]) == Interval(7.0, -math.inf, math.inf)
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say():
+def test_intervals_have_the_stated_coverage():
     rng = np.random.default_rng(1)
     held = [found.low <= 5.0 <= found.high for found in map(interval, rng.normal(5.0, 2.0, (2000, 6)))]
     assert np.mean(held) == pytest.approx(0.95, abs=0.015)
@@ -276,7 +276,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         (0.5, 1, 0.95, 0.05462, 0.94538),  # at p = 1/2 it is 1/2 ± z / (2 sqrt(n + z^2))
     ],
 )
-def test_wilson_meets_known_numbers(wins, games, confidence, low, high):
+def test_wilson_agrees_with_known_numbers(wins, games, confidence, low, high):
     assert wilson(wins, games, confidence) == pytest.approx((wins / games, low, high), abs=1e-5)
 
 

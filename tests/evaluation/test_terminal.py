@@ -1,4 +1,4 @@
-"""Playing in the terminal, typed by a script: moves, hints, undo, mistakes, leaving."""
+"""Playing in the terminal with scripted input: moves, hints, undo, mistakes, quitting."""
 
 import pytest
 
@@ -7,10 +7,10 @@ from ludus.types import LudusError
 
 
 class Person:
-    """Answers from a list, then ends the input; remembers what it was told."""
+    """Answers from a list, then ends the input; records all messages."""
 
     def __init__(self, *answers):
-        self.answers, self.heard = list(answers), []
+        self.answers, self.messages = list(answers), []
 
     def ask(self, prompt):
         if not self.answers:
@@ -18,10 +18,10 @@ class Person:
         return self.answers.pop(0)
 
     def play(self, name, against="perfect", seat=0, seed=1):
-        return terminal.play(name, against, seat, seed, self.ask, self.heard.append)
+        return terminal.play(name, against, seat, seed, self.ask, self.messages.append)
 
     def was_told(self, words):
-        return any(words in line for line in self.heard)
+        return any(words in line for line in self.messages)
 
 
 def test_a_whole_game_ends_in_a_verdict():
@@ -31,7 +31,7 @@ def test_a_whole_game_ends_in_a_verdict():
     assert person.was_told("You lose." if result else "A draw.")
 
 
-def test_mistakes_are_explained_and_asked_again():
+def test_mistakes_are_explained_and_the_question_is_repeated():
     person = Person("z9", "b2", "b2")
     assert person.play("tictactoe") is None
     assert person.was_told('"z9" is not a legal move here')
@@ -48,7 +48,7 @@ def test_undo_takes_back_the_last_move():
     person = Person("undo", "a1", "undo", "a1")
     assert person.play("tictactoe") is None
     assert person.was_told("there is no move to undo yet")
-    boards = [line for line in person.heard if line.startswith("1 ")]
+    boards = [line for line in person.messages if line.startswith("1 ")]
     assert boards[0] == boards[1] == boards[3]
     assert "X" in boards[2]
 
@@ -56,7 +56,7 @@ def test_undo_takes_back_the_last_move():
 def test_the_second_seat_waits_for_the_first():
     person = Person()
     person.play("connect4", against="random", seat=1)
-    assert person.heard[1].startswith("seat 0 plays")
+    assert person.messages[1].startswith("seat 0 plays")
 
 
 def test_a_solo_game_can_be_played_too():
@@ -66,14 +66,14 @@ def test_a_solo_game_can_be_played_too():
     assert person.was_told("The game is over; you got")
 
 
-def test_what_cannot_be_played_says_why():
+def test_unplayable_games_raise_an_error():
     with pytest.raises(LudusError, match="cannot be played in the terminal"):
         Person().play("car", against="random")
     with pytest.raises(LudusError, match="there is no seat 5"):
         Person().play("tictactoe", seat=5)
 
 
-def test_a_foreign_game_is_played_like_any_other():
+def test_games_of_other_libraries_can_be_played():
     pytest.importorskip("pettingzoo", reason="pip install 'ludus[pettingzoo]'")
     person = Person("4", "undo", "hint")
     assert person.play("pettingzoo:classic/tictactoe-v3", against="random") is None

@@ -1,4 +1,4 @@
-"""The window: keys turn the car, clicks and digits play, the space bar hands over, and it shows what pictures show."""
+"""The window: keys, clicks, the agent, and pictures like those of the other renderers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from ludus.types import LudusError  # noqa: E402
 
 @pytest.fixture
 def opened(monkeypatch):
-    """Opens windows that nobody sees, on a clock that always says 1/30 s."""
+    """Opens invisible windows with a clock that always reports 1/30 s."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     windows = []
 
@@ -57,7 +57,7 @@ def test_held_keys_turn_the_car(opened, key, direction):
     assert (float(state["angle"][0]) - before + 180) % 360 - 180 == pytest.approx(turned)
 
 
-def test_space_hands_the_wheel_to_the_agent_and_back(opened):
+def test_space_lets_the_agent_play_and_back(opened):
     one = opened("car(track=3)")
     turns(one, 3)
     assert one.table.pool.states["speed"][0] == 0
@@ -69,7 +69,7 @@ def test_space_hands_the_wheel_to_the_agent_and_back(opened):
     assert one.table.is_mine
 
 
-def test_the_picture_is_that_of_all_renderers(opened):
+def test_the_picture_equals_that_of_other_renderers(opened):
     one = opened("car(track=3)")
     press(pygame.K_UP)
     turns(one, 8)
@@ -103,7 +103,7 @@ def test_both_may_act_at_once(opened):
     assert one.table.pool.states["round"][0] == 1 and one.table.pool.states["bids"][0, 1, 0] == 5
 
 
-def test_arrows_walk_where_moves_are_called_so(opened):
+def test_arrows_play_moves_with_the_names_of_directions(opened):
     one = opened("lair")
     column = int(one.table.pool.states["column"][0])
     press(pygame.K_LEFT)
@@ -111,7 +111,7 @@ def test_arrows_walk_where_moves_are_called_so(opened):
     assert one.table.pool.states["column"][0] == column - 1
 
 
-def test_r_starts_anew_and_a_live_game_does_so_by_itself(opened):
+def test_r_starts_a_new_game_and_live_games_restart_automatically(opened):
     one = opened("cartpole", "random")
     press(pygame.K_SPACE)
     over, fresh = False, False
@@ -126,7 +126,7 @@ def test_r_starts_anew_and_a_live_game_does_so_by_itself(opened):
     assert one.table.pool.states["moves"][0] == 0 and one.table.total == 0
 
 
-def test_escape_and_the_cross_leave(opened):
+def test_escape_and_closing_the_window_quit(opened):
     one = opened("tictactoe")
     assert one.turn()
     press(pygame.K_ESCAPE)
@@ -135,7 +135,7 @@ def test_escape_and_the_cross_leave(opened):
     assert not one.turn()
 
 
-def test_what_stands_still_is_painted_once(opened):
+def test_unchanged_shapes_are_painted_once(opened):
     one = opened("car(track=3)")
     press(pygame.K_UP)
     turns(one, 4)
@@ -145,7 +145,7 @@ def test_what_stands_still_is_painted_once(opened):
     np.testing.assert_array_equal(pygame.surfarray.array3d(anew), pygame.surfarray.array3d(kept))
 
 
-def test_what_cannot_be_is_a_sentence(monkeypatch):
+def test_invalid_arguments_raise_an_error(monkeypatch):
     with pytest.raises(LudusError, match="there is no seat 2"):
         window.lay("tictactoe", "best", 2, 0)
     with pytest.raises(LudusError, match="cannot be played in a window"):

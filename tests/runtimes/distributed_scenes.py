@@ -1,4 +1,7 @@
-"""Scenes for the tests of distributed training, with or without mpiexec: python distributed_scenes.py SCENE OUT CORES."""
+"""Scenes for the tests of distributed training, with or without mpiexec.
+
+Usage: python distributed_scenes.py SCENE OUT CORES
+"""
 
 import contextlib
 import dataclasses
@@ -43,7 +46,7 @@ class Watched:
 
 
 def learned(workers, settings=SETTINGS, game="cartpole", runtime="threads"):
-    """Three updates: the parameters, the counters, the first rollout's log-probabilities and the states of the workers."""
+    """Three updates: parameters, counters, log-probabilities of the first rollout and states of the workers."""
     job = Job(game, ROWS, 3, settings.rollout_length, workers, settings)
     with contextlib.closing(open_source(runtime, job)) as source:
         agent = settings.new_agent(source.lanes[0].worker.pool)

@@ -71,7 +71,7 @@ def test_unreadable_demonstrations_are_renamed_with_an_error_message(learning, c
     driven(folder / "pole.replay", "cartpole")
     list(itertools.islice(progress, 3))
     assert sorted(path.name for path in folder.iterdir()) == ["broken.replay.refused", "pole.replay.refused"]
-    assert "broken.replay is not learned from" in capsys.readouterr().err
+    assert "the demonstration broken.replay was rejected" in capsys.readouterr().err
 
 
 def test_every_step_of_a_demonstration_occurs_once(tmp_path):

@@ -162,7 +162,7 @@ def test_missing_devices_raise_an_error():
         devices.learners(99)
     with pytest.raises(LudusError, match=f"1 devices and {there} only for actors were requested"):
         devices.learners(0, there)
-    with pytest.raises(LudusError, match="actor_devices is 0 or more"):
+    with pytest.raises(LudusError, match="actor_devices must be 0 or more"):
         PPO(actor_devices=-1)
 
 

@@ -1,4 +1,4 @@
-"""Rollouts: as a plain loop makes them, repeated exactly by every runtime, and who sits in the other seats."""
+"""Rollouts: equal to those of a plain loop, the same in every runtime, and with opponents in the other seats."""
 
 import contextlib
 import itertools
@@ -31,8 +31,8 @@ PLAIN = PPO(
     mlp=MLPArgs(width=8, depth=1), rollout_length=6, update_epochs=1, num_minibatches=1, devices=1, learning_rate="0.01"
 )
 REMEMBERING = PPO(
-    agent="rnn", rollout_length=6, update_epochs=1, num_minibatches=1, devices=1, learning_rate="0.01", opponents=MIXED, snapshot_interval=2,
-    max_snapshots=2,
+    agent="rnn", rollout_length=6, update_epochs=1, num_minibatches=1, devices=1, learning_rate="0.01", opponents=MIXED,
+    snapshot_interval=2, max_snapshots=2,
     model=ModelArgs(num_layers=1, num_channels=16, rnn_channels=8, rnn_type="gru", critic_width=8, critic_depth=1,
                     film=False, action_feats=False, version=1),
 )  # fmt: skip
@@ -50,7 +50,7 @@ def beginning(job):
 
 
 def learn(source, job, updates, learner=None):
-    """The progress of each update, and what the source would keep after the last."""
+    """The progress of each update, and the state of the source after the last."""
     agent, fresh = beginning(job)
     progress = list(itertools.islice(train(agent, job.algorithm, learner or fresh, source), updates))
     return progress, source.state()
@@ -62,7 +62,7 @@ def trained(runtime, job, updates):
 
 
 def resumed(runtime, job, learner, state):
-    """The progress of 3 more updates, of another process: all it knows is arrays in a checkpoint."""
+    """The progress of 3 more updates after learner and source were restored from the arrays of a checkpoint."""
     agent, _ = beginning(job)
     again = job.algorithm.restore(agent, job.algorithm.save(learner), job.seed)
     with contextlib.closing(open_source(runtime, job)) as source:
@@ -74,7 +74,7 @@ def bits(tree):
     return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(tree)]
 
 
-def told(progress):
+def shown_metrics(progress):
     return [{name: value for name, value in one.metrics.items() if name not in CLOCK} for one in progress]
 
 
@@ -86,8 +86,8 @@ def actors_alive():
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("ludus-worker")]
 
 
-def test_local_rollouts_are_those_of_a_plain_loop():
-    """Two of them, each begun where the one before ended."""
+def test_local_rollouts_equal_those_of_a_plain_loop():
+    """The second rollout begins where the first one ended."""
     job = job_of()
     agent, learner = beginning(job)
     with contextlib.closing(open_source("local", job)) as source:
@@ -113,8 +113,8 @@ def test_local_rollouts_are_those_of_a_plain_loop():
     assert bits(found[0].steps.observation["board"][-1]) == bits(found[1].steps.observation["board"][0])
 
 
-def test_what_was_handed_over_is_never_written_again():
-    """Whatever happens to the games afterwards."""
+def test_returned_rollouts_are_never_modified():
+    """The worker and its pool overwrite their arrays afterwards."""
     job = job_of()
     _, learner = beginning(job)
     with contextlib.closing(open_source("local", job)) as source:
@@ -134,15 +134,15 @@ def test_what_was_handed_over_is_never_written_again():
     assert bits(first._replace(notes={})) == before
 
 
-def test_local_is_never_behind_and_threads_one_version():
-    """But for the first rollout, which nothing older could have played."""
+def test_threads_are_one_version_behind_and_local_is_not():
+    """Except for the first rollout, for which there are no older parameters."""
     assert [progress.age for progress in trained("local", job_of(), 4)] == [0, 0, 0, 0]
     assert [progress.age for progress in trained("threads", job_of(), 6)] == [0, 1, 1, 1, 1, 1]
     assert actors_alive() == []
 
 
-def test_several_actors_are_as_one():
-    """Their rows side by side, with games and dice of their own."""
+def test_rollouts_of_several_workers_are_joined():
+    """Their rows are concatenated; each worker has its own games and random numbers."""
     job = job_of(workers=2)
     _, learner = beginning(job)
     with contextlib.closing(open_source("local", job)) as source:
@@ -155,10 +155,10 @@ def test_several_actors_are_as_one():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_threads_end_in_the_same_bits(workers):
+def test_threads_are_deterministic(workers):
     one, other = (trained("threads", job_of(workers=workers), 6) for _ in range(2))
     assert bits(one[-1].learner.state) == bits(other[-1].learner.state)
-    assert told(one) == told(other)
+    assert shown_metrics(one) == shown_metrics(other)
     assert bits(one[-1].learner.state.agent) != bits(one[0].learner.state.agent)
     assert actors_alive() == []
 
@@ -169,9 +169,9 @@ def test_threads_end_in_the_same_bits(workers):
         ("local", job_of()), ("threads", job_of()), ("threads", job_of(workers=2)), ("processes", job_of(workers=2)),
         ("local", job_of(REMEMBERING)), ("threads", job_of(REMEMBERING)),
     ],
-    ids=["local", "threads", "threads of 2", "processes", "local with a memory", "threads with a memory"],
+    ids=["local", "threads", "threads of 2", "processes", "local with memory", "threads with memory"],
 )  # fmt: skip
-def test_goes_on_exactly_where_its_state_was_taken(runtime, job):
+def test_continues_exactly_from_a_saved_state(runtime, job):
     with contextlib.closing(open_source(runtime, job)) as source:
         agent, learner = beginning(job)
         half, whole = [], []
@@ -187,54 +187,54 @@ def test_goes_on_exactly_where_its_state_was_taken(runtime, job):
         end = source.state()
     again = resumed(runtime, job, half[-1].learner, state)
     assert bits(again[-1].learner.state) == bits(whole[-1].learner.state)
-    assert told(again) == told(whole)
+    assert shown_metrics(again) == shown_metrics(whole)
     assert [progress.age for progress in again] == [progress.age for progress in whole]
     assert "acting" in end if runtime != "local" else "acting" not in end
     if job.algorithm is REMEMBERING:
-        assert {"won/past", "won/random"} & set().union(*told(whole))
+        assert {"won/past", "won/random"} & set().union(*shown_metrics(whole))
         kept = [int(name) for name in whole[-1].learner.snapshots]
         assert kept == [2, 4, 6] and "snapshot_000000004" in job.algorithm.save(whole[-1].learner)
 
 
-def test_a_state_of_others_is_a_sentence():
+def test_a_state_of_another_run_is_rejected():
     with contextlib.closing(open_source("local", job_of())) as source:
         state = source.lanes[0].state()
-        for given, sentence in (
+        for given, message in (
             ({}, "a run with 0 workers, not 1"),
             ({"worker_0": {}, "worker_1": {}}, "a run with 2 workers, not 1"),
             ({"worker_0": {**state, "returns": np.zeros((3, 2))}}, "number of rows"),
             ({"worker_0": {name: array for name, array in state.items() if name != "states"}}, "another agent"),
         ):
-            with pytest.raises(LudusError, match=sentence):
+            with pytest.raises(LudusError, match=message):
                 source.restore(given)
 
 
-def test_an_actor_that_was_lost_opens_its_games_anew():
+def test_a_state_with_only_the_time_starts_new_games():
     with contextlib.closing(open_source("threads", job_of())) as source:
         source.restore({"worker_0": {"time": np.array([48])}})
         assert source.lanes[0].worker.time == 48
         assert [progress.age for progress in learn(source, job_of(), 2)[0]] == [0, 1]
 
 
-def broken(self):
+def failing_work(self):
     if self.version == 1:
-        raise RuntimeError("the dice fell off the table")
-    return whole_work(self)
+        raise RuntimeError("the worker is broken")
+    return original_work(self)
 
 
-whole_work = RolloutWorker.work
+original_work = RolloutWorker.work
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_actor_that_fails_is_a_sentence_and_all_threads_end(monkeypatch, workers):
-    monkeypatch.setattr(RolloutWorker, "work", broken)
-    with pytest.raises(LudusError, match="worker 0 stopped: RuntimeError: the dice fell off the table"):
+def test_a_failed_worker_raises_an_error_and_all_threads_end(monkeypatch, workers):
+    monkeypatch.setattr(RolloutWorker, "work", failing_work)
+    with pytest.raises(LudusError, match="worker 0 failed: RuntimeError: the worker is broken"):
         trained("threads", job_of(workers=workers), 6)
     assert actors_alive() == []
 
 
 def test_closing_ends_workers_that_are_ahead():
-    """With units under way that nobody takes."""
+    """Their unfinished units are discarded."""
     job = job_of()
     source = open_source("threads", job)
     source.publish(job.algorithm.broadcast(beginning(job)[1]), 0)
@@ -246,16 +246,16 @@ def test_closing_ends_workers_that_are_ahead():
 
 @pytest.mark.parametrize("runtime", ["threads", "processes"])
 def test_every_runtime_learns_the_same(runtime):
-    """One round ahead or not is decided by the algorithm, so all asynchronous runtimes end in the same bits."""
+    """The algorithm decides whether workers are one round ahead, so asynchronous runtimes give identical results."""
     job = job_of(workers=2)
     one, other = trained(runtime, job, 4), trained("threads", job, 4)
     assert bits(one[-1].learner.state) == bits(other[-1].learner.state)
-    assert told(one) == told(other)
+    assert shown_metrics(one) == shown_metrics(other)
 
 
 @dataclass(frozen=True)
 class Chance:
-    """The random player, as an agent that needs no parameters."""
+    """The random player as an agent without parameters."""
 
     spec: Spec
 
@@ -267,7 +267,7 @@ class Chance:
 
 
 def random_actor(game, rows, seed, words=("self",), player=None):
-    """A worker whose agent needs no network."""
+    """A worker whose agent has no network."""
     pool = open_pool(game, rows, seed)
     agent = player or Chance(pool.spec)
     return RolloutWorker(pool, agent, Opponents(words, pool, agent, seed), Desk(seed, 0, 1, 1))
@@ -282,8 +282,8 @@ def collect(actor, length):
 
 @settings(max_examples=12)
 @given(game=st.sampled_from(games.names()), rows=st.integers(1, 5), seed=st.integers(0, 2**31), data=st.data())
-def test_rollouts_of_random_games_have_their_shapes_and_are_counted(game, rows, seed, data):
-    """A game is counted when the next one opens; evaluation counts it one step before, at its end."""
+def test_rollouts_of_all_games_have_the_right_shapes_and_counts(game, rows, seed, data):
+    """A rollout counts a game when the next one begins; evaluation counts it one step earlier, at its end."""
     actor, replica = random_actor(game, rows, seed), open_pool(game, rows, seed)
     spec, lengths = replica.spec, data.draw(st.lists(st.integers(1, 30), min_size=1, max_size=3))
     counts, row_games, tally = Counts(replica, 4000), np.arange(rows), empty(spec.seats)
@@ -313,7 +313,7 @@ def test_rollouts_of_random_games_have_their_shapes_and_are_counted(game, rows, 
 
 
 def ended_games(rollouts):
-    """(row, result of each seat) of every game that was followed by another one."""
+    """(row, result of each seat) of every game that was followed by another."""
     reward = np.concatenate([rollout.steps.reward[1:] for rollout in rollouts])
     first = np.concatenate([rollout.steps.first[1:] for rollout in rollouts])
     for row in range(reward.shape[1]):
@@ -324,7 +324,7 @@ def ended_games(rollouts):
 
 @pytest.mark.parametrize(("player", "opponent"), [("random", "perfect"), ("perfect", "random")])
 def test_wins_are_counted_from_the_agents_seat(player, opponent):
-    """A perfect player is never beaten, in whichever seat the agent sits."""
+    """A perfect player never loses, whichever seat the agent has."""
     agent = agents.load("perfect", "tictactoe") if player == "perfect" else None
     actor = random_actor("tictactoe", 12, 5, (f"{opponent}:1", "self:1"), agent)
     rollouts = [collect(actor, 30) for _ in range(3)]
@@ -338,7 +338,7 @@ def test_wins_are_counted_from_the_agents_seat(player, opponent):
 
 
 def test_own_decisions_are_those_of_the_agents_seat():
-    """Rows 0-3 are played against oneself, 4-7 against another; there the agent's seat changes from row to row."""
+    """Rows 0-3 are self-play; in rows 4-7 the agent plays against another, in alternating seats."""
     actor = random_actor("tictactoe", 8, 1, ("self:0.5", "random:0.5"))
     rollout = collect(actor, 12)
     seat = rollout.steps.seat[:-1]
@@ -347,8 +347,8 @@ def test_own_decisions_are_those_of_the_agents_seat():
     assert rollout.tally[2] == (rollout.own & ~rollout.steps.first[1:]).sum() < rollout.own.size
 
 
-def test_all_seats_at_once_are_told_apart():
-    """Goofspiel: each game fills two rows of a batch, and one of them is the opponent's."""
+def test_seats_of_simultaneous_games_are_separate_rows():
+    """Each game of Goofspiel fills two rows of a batch, and one of them is the opponent's."""
     actor = random_actor("goofspiel", 4, 1, ("self:0.5", "random:0.5"))
     own = collect(actor, 3).own
     assert own.tolist() == [[True, True, True, True, True, False, False, True]] * 3
@@ -356,7 +356,7 @@ def test_all_seats_at_once_are_told_apart():
 
 @dataclass(frozen=True)
 class Fixed:
-    """Takes the first legal cell, or the last; it remembers how many steps it was shown of this game."""
+    """Takes the first or the last legal cell; its memory counts the steps of this game that it has seen."""
 
     last: bool = False
 
@@ -373,8 +373,8 @@ class Fixed:
 
 
 @pytest.mark.parametrize("low", [0, 1])
-def test_an_opponent_plays_in_its_seat_and_forgets_the_game_before(monkeypatch, low):
-    """The agent takes first cells, the opponent last ones; it looks at an opening even where that is not its move."""
+def test_an_opponent_plays_in_its_seat_and_its_memory_is_reset(monkeypatch, low):
+    """The agent takes first cells, the opponent last ones; it also sees first steps in which it is not to move."""
     monkeypatch.setattr(agents, "load", lambda name, game: Fixed(last=True))
     actor = random_actor("tictactoe", 2, 1, ("self", "other") if low else ("other", "self"), Fixed())
     (other,) = actor.opponents.others
@@ -403,32 +403,32 @@ def test_opponents_are_names_with_shares(words, shares):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "message"),
     [
-        ((), "at least one of them"), (("self", "self:2"), "name every opponent once"),
-        (("random:0",), '"random:0" is no opponent with a share; write it like random:0.2'),
-        (("random:-1",), "no opponent with a share"), (("random:nan",), "no opponent with a share"),
-        (("random:inf",), "no opponent with a share"), (("random:often",), "no opponent with a share"),
-        ((":0.5",), "no opponent with a share"), (("nobody",), 'unknown agent "nobody"'),
+        ((), "at least one opponent, each once"), (("self", "self:2"), "at least one opponent, each once"),
+        (("random:0",), '"random:0" is not an opponent with a weight; write it like random:0.2'),
+        (("random:-1",), "not an opponent with a weight"), (("random:nan",), "not an opponent with a weight"),
+        (("random:inf",), "not an opponent with a weight"), (("random:often",), "not an opponent with a weight"),
+        ((":0.5",), "not an opponent with a weight"), (("nobody",), 'unknown agent "nobody"'),
         (("runs/none",), 'there is no run "runs/none"'), (("scripted",), "tictactoe has no scripted player"),
-        (("self", "random", "perfect", "past", "mcts"), "4 rows cannot be shared by 5 opponents; take more rows"),
+        (("self", "random", "perfect", "past", "mcts"), "4 rows are too few for 5 opponents; increase --num-envs"),
     ],
 )  # fmt: skip
-def test_words_that_are_no_opponents_are_sentences(words, sentence):
+def test_invalid_opponents_raise_an_error(words, message):
     with pytest.raises(LudusError) as refused:
         random_actor("tictactoe", 4, 0, words)
-    assert sentence in str(refused.value)
+    assert message in str(refused.value)
 
 
-def test_who_plays_alone_has_no_opponents():
+def test_games_with_one_seat_have_no_opponents():
     random_actor("cartpole", 2, 0, ("self:3",))
     for words in (("random",), ("self", "random")):
-        with pytest.raises(LudusError, match="cartpole has one seat, so there is nobody to play against"):
+        with pytest.raises(LudusError, match="cartpole has one seat and no opponents"):
             random_actor("cartpole", 2, 0, words)
 
 
 @given(parts=st.lists(st.floats(0.01, 100.0), min_size=1, max_size=5), rows=st.integers(5, 200))
-def test_every_row_belongs_to_one_share_and_every_share_has_its_part(parts, rows):
+def test_rows_are_divided_in_proportion_to_the_shares(parts, rows):
     bounds = opponents._bounds(parts, rows)
     assert [low for low, _ in bounds] == [0, *(high for _, high in bounds[:-1])] and bounds[-1][1] == rows
     for (low, high), part in zip(bounds, parts, strict=True):
@@ -436,7 +436,7 @@ def test_every_row_belongs_to_one_share_and_every_share_has_its_part(parts, rows
         assert abs((high - low) - rows * part / sum(parts)) <= len(parts)
 
 
-def test_past_selves_are_those_that_were_known():
+def test_snapshots_are_limited_to_the_newest():
     snapshots = {}
     for number in (0, 2, 4, 6):
         snapshots = with_snapshot(snapshots, {"weight": number}, number, most=2)

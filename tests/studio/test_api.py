@@ -308,7 +308,10 @@ def test_a_game_becomes_a_demonstration_of_a_run(served):
     name = served.post(f"/api/rooms/{room}/demonstration", {"run": learner.name})["demonstration"]
     replay = replays.load(learner / "demonstrations" / f"{name}{replays.SUFFIX}")
     assert replay.game == "car(track=7)" and len(replay.actions) >= 5
-    assert "its own play alone" in served.post(f"/api/rooms/{room}/demonstration", {"run": other.name}, 400)["sentence"]
+    assert (
+        "cannot learn from demonstrations"
+        in served.post(f"/api/rooms/{room}/demonstration", {"run": other.name}, 400)["sentence"]
+    )
 
 
 def test_every_route_answers_bad_names_with_a_message(stocked):

@@ -130,8 +130,8 @@ def test_a_command_for_an_earlier_trainer_is_ignored(served, training):
 def test_a_run_that_cannot_start_fails_with_the_error_message(served):
     name = served.begin(algorithm="dyna_q", values={"workers": 3})
     failed = served.until(f"/api/runs/{name}", lambda run: run["status"] == "failed")
-    assert "worker" in failed["sentence"] and "Traceback" not in failed["sentence"]
-    assert any("worker" in line for line in served.get(f"/api/runs/{name}/log")["lines"])
+    assert "cannot be merged" in failed["sentence"] and "Traceback" not in failed["sentence"]
+    assert any("cannot be merged" in line for line in served.get(f"/api/runs/{name}/log")["lines"])
 
 
 def test_a_damaged_checkpoint_is_reported(served, training):
@@ -185,7 +185,7 @@ def test_a_log_is_shortened_while_it_is_written(tmp_path):
     path = tmp_path / control.LOG
     with path.open("ab") as log:
         for number in range(40_000):
-            log.write(f"line {number} of a long log\n".encode())
+            log.write(f"line {number} of the long log of a trainer\n".encode())
         log.flush()
         trainers.shorten_log(tmp_path)
         assert path.stat().st_size <= trainers.KEPT_LOG

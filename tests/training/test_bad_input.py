@@ -58,7 +58,10 @@ def newest(folder):
         ({"game": "chess"}, 'unknown game "chess"'),
         ({"game": "nobody:chess"}, 'unknown prefix "nobody:"'),
         ({"runtime": "pigeons"}, 'unknown runtime "pigeons"'),
-        ({"algorithm": "dyna_q", "runtime": "threads", "workers": 2}, "cannot be merged: run it with --runtime local"),
+        (
+            {"algorithm": "dyna_q", "runtime": "threads", "workers": 2},
+            "cannot be merged: run it with --runtime local",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_there_is_a_folder(trainer, settings, sentence):
@@ -71,7 +74,7 @@ def test_what_cannot_be_trained_is_refused_before_there_is_a_folder(trainer, set
 def test_continuous_actions_are_refused_before_there_is_a_folder(trainer, tmp_path, monkeypatch):
     (tmp_path / "steer.py").write_text(OTHER_GAME)
     monkeypatch.setenv("LUDUS_GAMES", str(tmp_path))
-    with pytest.raises(LudusError, match="steer has continuous actions, and a table needs numbered ones"):
+    with pytest.raises(LudusError, match="steer has continuous actions, but a table needs discrete actions"):
         trainer.make(game="steer")
     assert not trainer.out.exists()
 
@@ -88,7 +91,7 @@ def test_a_hashed_table_that_outgrows_the_memory_ends_with_a_sentence_and_a_chec
     folder, run = trainer.make(game="connect4", steps=60_000, chunk=4_000, num_envs=64)
     room = 2**20
     monkeypatch.setattr(tables, "available_memory", lambda: room)
-    with pytest.raises(LudusError, match=r"a table of \d+,\d{3} positions needs .* GiB, and 0\.0 GiB are free"):
+    with pytest.raises(LudusError, match=r"a table of \d+,\d{3} positions needs .* GiB, but 0\.0 GiB are free"):
         trainer.go(folder, run)
     assert newest(folder) is not None
     monkeypatch.undo()
@@ -140,7 +143,7 @@ def test_a_damaged_checkpoint_is_refused(trainer, copy, contents, group, harm):
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [
-        ({"workers": 3, "runtime": "threads"}, "another number of workers"),
+        ({"workers": 3, "runtime": "threads"}, "a run with 1 workers, not 3"),
         ({"num_envs": 17}, "another method or number of rows"),
         ({"tables": "seat"}, "numbered positions"),
         ({"algorithm": "double_q"}, "it has no first, second"),
@@ -189,7 +192,7 @@ def test_a_checkpoint_that_was_tampered_with_is_refused(trainer, copy, contents,
 def test_a_checkpoint_that_lacks_a_group_is_refused(trainer, copy):
     path = newest(copy)
     stored = checkpoint.load(path)
-    for group, sentence in (("learner", "does not say how far it came"), ("params", "not a table")):
+    for group, sentence in (("learner", "it has no step counters"), ("params", "not a table")):
         shutil.rmtree(path)
         arrays = {name: arrays for name, arrays in stored.arrays.items() if name != group}
         checkpoint.save(path.parent, int(path.name), checkpoint.Checkpoint(stored.manifest, arrays))

@@ -117,7 +117,7 @@ def test_the_preset_of_a_game_is_found_whatever_its_parameters():
         ("log = 3", "log is 3"),
         ('policy = "bold"', 'unknown policy "bold"'),
         ("policy = 3", 'unknown policy "3"'),
-        ('form = "numpy"\npolicy = "ucb"', "the numpy form knows q_learning with epsilon_greedy only"),
+        ('form = "numpy"\npolicy = "ucb"', "form=numpy supports q_learning with epsilon_greedy only"),
         ("rows = ", "cannot read the settings"),
         ("rows = 1\nrows = 2", "cannot read the settings"),
     ],
@@ -133,11 +133,11 @@ def test_settings_that_nobody_can_mean_are_refused(tmp_path, text, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "which game"),
-        ('game = "tictactoe"', "which algorithm"),
-        ('algorithm = "q_learning"', "which game"),
-        ('game = 5\nalgorithm = "q_learning"', "which game"),
-        ('game = "tictactoe"\nalgorithm = ["q_learning"]', "which algorithm"),
+        ("", "has no setting game"),
+        ('game = "tictactoe"', "has no setting algorithm"),
+        ('algorithm = "q_learning"', "has no setting game"),
+        ('game = 5\nalgorithm = "q_learning"', "has no setting game"),
+        ('game = "tictactoe"\nalgorithm = ["q_learning"]', "has no setting algorithm"),
         ('game = "tictactoe"\nalgorithm = "q_lerning"', 'unknown algorithm "q_lerning"; did you mean "q_learning"?'),
     ],
 )
@@ -166,6 +166,6 @@ def test_a_game_may_have_presets_for_other_machines():
     assert config.resolve("duel(deck1=any)", "ppo", "gpu").game == "duel(deck1=any)"
     with pytest.raises(LudusError, match='duel has no preset "tpu"; it has gpu'):
         config.resolve("duel", None, "tpu")
-    with pytest.raises(LudusError, match='tictactoe has no preset "gpu"; it has only the one that needs no name'):
+    with pytest.raises(LudusError, match='tictactoe has no preset "gpu"; it has only its default preset'):
         config.resolve("tictactoe", None, "gpu")
     assert config.preset_path("duel", "../../etc/passwd").parent == config.PRESETS

@@ -108,7 +108,7 @@ def test_an_actor_that_fails_ends_the_run_with_a_checkpoint(trainer, monkeypatch
     folder, run = trainer.make(**SMALL | MIXED | {"evaluations": 0})
     with monkeypatch.context() as harmed:
         harmed.setattr(RolloutWorker, "work", spoilt(falls_over))
-        with pytest.raises(LudusError, match="worker 0 stopped: RuntimeError: the dice fell off the table"):
+        with pytest.raises(LudusError, match="worker 0 failed: RuntimeError: the dice fell off the table"):
             trainer.go(folder, run)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ludus-worker")]
     steps = trained.load(folder).manifest.steps
@@ -166,11 +166,17 @@ def test_settings_inside_of_settings_come_back_from_a_file(tmp_path, monkeypatch
     run = config.Run("tictactoe", settings, runtime="local")
     (tmp_path / "run.toml").write_text(config.to_toml(run))
     assert config.read(tmp_path / "run.toml") == run
-    (tmp_path / "cartpole.toml").write_text("[ppo]\nrows = 32\n[ppo.mlp]\nwidth = 24\n[ppo.model]\nembedding_shape = 7")
+    (tmp_path / "cartpole.toml").write_text(
+        "[ppo]\nnum_envs = 32\n[ppo.mlp]\nwidth = 24\n[ppo.model]\nembedding_shape = 7"
+    )
     monkeypatch.setattr(config, "PRESETS", tmp_path)
     preset = config.resolve("cartpole", "ppo")
-    assert (preset.rows, preset.settings.mlp, preset.settings.model) == (32, MLPArgs(24), ModelArgs(embedding_shape=7))
-    assert preset.runtime == "threads" and config.resolve("cartpole", "sarsa").rows != 32
+    assert (preset.num_envs, preset.settings.mlp, preset.settings.model) == (
+        32,
+        MLPArgs(24),
+        ModelArgs(embedding_shape=7),
+    )
+    assert preset.runtime == "threads" and config.resolve("cartpole", "sarsa").num_envs != 32
 
 
 @pytest.fixture(scope="module")

@@ -143,7 +143,7 @@ def test_a_broken_line_inside_is_an_error(tmp_path, broken):
 
 
 def test_mistakes_get_sentences(tmp_path):
-    with pytest.raises(LudusError, match="no file of metrics at"):
+    with pytest.raises(LudusError, match="no metrics file at"):
         loggers.read(tmp_path / "nothing.jsonl")
     sink = JsonLines(tmp_path / "metrics.jsonl")
     with pytest.raises(LudusError, match="give the metric another name"):
@@ -256,7 +256,7 @@ def test_wandb_says_what_is_wrong(tmp_path, wandb, monkeypatch):
         raise wandb.Error("no key")
 
     monkeypatch.setattr(wandb, "init", refuse)
-    with pytest.raises(LudusError, match=r"did not open the run \(no key\); WANDB_MODE=offline keeps it here"):
+    with pytest.raises(LudusError, match=r"could not open the run \(no key\); WANDB_MODE=offline stores it locally"):
         WeightsAndBiases("car", tmp_path)
     monkeypatch.setenv("WANDB_MODE", "onlin")
     with pytest.raises(LudusError, match='WANDB_MODE is "onlin"; set it to offline, online, disabled'):

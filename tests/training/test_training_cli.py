@@ -62,7 +62,7 @@ def test_two_trainings_from_the_shell(tmp_path):
         folder = tmp_path / "runs" / name
         assert {path.name for path in folder.iterdir()} == {"run.toml", "metrics.jsonl", "checkpoints", "score.png"}
     run = config.read(tmp_path / "runs" / "tictactoe-0002" / "run.toml")
-    assert (run.seed, run.rows, run.steps) == (3, 16, 6000)
+    assert (run.seed, run.num_envs, run.steps) == (3, 16, 6000)
     assert run.settings == config.resolve("tictactoe").settings  # what no flag touched is the preset's
     assert (tmp_path / facts["checkpoint"]).is_dir()
 

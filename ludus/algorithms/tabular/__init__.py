@@ -139,9 +139,7 @@ class Tabular:
     def count_workers(self, wanted: int, places: int) -> int:
         workers = wanted or places
         if workers > 1 and not self.mergeable:
-            raise LudusError(
-                f"{self.method} learns a model that cannot be merged, so it runs in one worker: use --runtime local"
-            )
+            raise LudusError(f"{self.method} learns a model that cannot be merged: run it with --runtime local")
         return workers
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:

@@ -32,7 +32,7 @@ class Replica(NamedTuple):
 
     table: Table
     tally: Array
-    """[3 + P] finished games, their total steps, updates, and the total return of each seat in those games"""
+    """counts and moments of the games that ended; see `ludus.algorithms.tally`"""
     version: int
     """of the table that the worker started from"""
     notes: Metrics

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ludus.dsl.draw import AREA, CANVAS, CIRCLE, LINE, RECT, TEXT, new_canvas
@@ -31,7 +29,7 @@ def scene_stays_in_frame(trial: Trial) -> str:
     return ""
 
 
-def canvas_complaint(canvas: Any, spec: Spec) -> str:
+def canvas_complaint(canvas: np.void, spec: Spec) -> str:
     """The error in a drawn canvas, or an empty text."""
     frame = spec.frame
     if canvas["dropped"]:
@@ -87,7 +85,9 @@ def extents(shapes: Array) -> tuple[Array, Array, Array, Array]:
 def actions_have_names(trial: Trial) -> str:
     """Every action has a name, and no two have the same."""
     actions = trial.game.spec.actions
-    choices: list[Any] = list(map(np.array, actions)) if isinstance(actions, Continuous) else list(range(actions.n))
+    choices: list[Array] | list[int] = (
+        list(map(np.array, actions)) if isinstance(actions, Continuous) else list(range(actions.n))
+    )
     names = [trial.game.rules.action_name(choice) for choice in choices]
     for choice, name in zip(choices, names, strict=True):
         if not isinstance(name, str) or not name.strip():

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -20,20 +19,20 @@ from ludus import games
 from ludus.dsl import random
 from ludus.dsl.rows import as_plain, bare
 from ludus.evaluation.conformance.trials import Play, Trial, build, pairs_of_fields, record
-from ludus.types import Array, LudusError
+from ludus.types import Array, DType, LudusError
 
 ROWS, STEPS, SEED = 2, 150, 26
 
 
-def widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def widened(dtype: DType) -> DType:
     """The same record with 64 bits for every integer."""
     fields = [(name, *_wide(dtype[name])) for name in dtype.names or ()]
     return np.dtype(fields, align=True)
 
 
-def _wide(field: np.dtype[Any]) -> tuple[Any, ...]:
+def _wide(field: DType) -> tuple[DType, tuple[int, ...]]:
     narrow = field.base.kind in "iu" and field.base.itemsize < 8
-    return (np.int64 if narrow else field.base, field.shape)
+    return (np.dtype(np.int64) if narrow else field.base, field.shape)
 
 
 def play_plainly(name: str, wide: bool) -> Play:
@@ -101,7 +100,7 @@ def _fields(left: Play, right: Play) -> Iterator[tuple[str, Array, Array]]:
             yield f"{name} of the {part}", first, second
 
 
-def _first_difference(left: Array, right: Array) -> tuple[int, Any, Any]:
+def _first_difference(left: Array, right: Array) -> tuple[int, object, object]:
     place = tuple(np.argwhere((left != right) & ~((left != left) & (right != right)))[:1].ravel())
     return (int(place[0]), left[place], right[place]) if place else (0, "0 or NaN", "a different 0 or NaN")
 

@@ -106,7 +106,7 @@ def zero_sum_sums_to_zero(trial: Trial) -> str:
     return f"{_where(trial, wrong)}: the rewards {rewards} do not sum to zero, but SPEC says zero_sum"
 
 
-def ends_are_told(trial: Trial) -> str:
+def status_and_discount_are_valid(trial: Trial) -> str:
     """The status is PLAYING, OVER or CUT; the discount is 0 for OVER and else 1; a game opens as PLAYING."""
     status, rows = trial.play.states["status"], trial.play.rows
     wrong = ~np.isin(status, (PLAYING, OVER, CUT))
@@ -169,5 +169,5 @@ def _drop_moved(still: dict[str, Array], first: Array, observations: Array) -> N
 
 CHECKS = (
     masks_are_never_empty, seats_exist, games_end_within_the_horizon, observations_stay_in_range, observations_vary,
-    rewards_are_finite, zero_sum_sums_to_zero, ends_are_told, first_follows_every_end,
+    rewards_are_finite, zero_sum_sums_to_zero, status_and_discount_are_valid, first_follows_every_end,
 )  # fmt: skip

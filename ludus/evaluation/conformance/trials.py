@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ludus import games
 from ludus.dsl import OVER, random
 from ludus.dsl.rows import new_rows
 from ludus.pool import Pool, binding
-from ludus.types import Array
+from ludus.types import Array, DType
 
 ROWS, STEPS = 16, 400
 MOST_BYTES = 2**27
@@ -25,7 +26,7 @@ MOST_BYTES = 2**27
 class Arena(NamedTuple):
     """The arrays that the kernels read and write, one record per game or view."""
 
-    kernel: Any
+    kernel: ModuleType
     states: Array
     blank: Array
     actions: Array
@@ -113,7 +114,7 @@ class Trial:
     def __init__(self, name: str) -> None:
         self.game = games.load(name)
         Pool(self.game, 1).close()  # compiles the kernels, with a message if that takes long
-        self.kernel: Any = binding.bind(self.game.name, self.game.rules)
+        self.kernel = binding.bind(self.game.name, self.game.rules)
 
     @cached_property
     def keys(self) -> Array:
@@ -140,7 +141,7 @@ class Trial:
         return rows, observations
 
 
-def filled(count: int, dtype: np.dtype[Any], byte: int) -> Array:
+def filled(count: int, dtype: DType, byte: int) -> Array:
     """`count` records of one repeated byte."""
     rows = new_rows(count, dtype)
     rows.view(np.uint8)[:] = byte

@@ -1,9 +1,9 @@
 """All MPI ranks as processes of one `jax.distributed` group.
 
 If a rank other than 0 fails, rank 0 must survive until it has saved a checkpoint. But mpiexec kills all ranks shortly
-after one of them exits, and rank 0 may be waiting for the failed rank in a collective operation of JAX. So the failed rank
-closes its connections to the other ranks, which makes their collective operations fail, and waits until rank 0 ends the
-run.
+after one of them exits, and rank 0 may be waiting for the failed rank in a collective operation of JAX. So the failed
+rank closes its connections to the other ranks, which makes their collective operations fail, and waits until rank 0
+ends the run.
 """
 
 from __future__ import annotations
@@ -47,11 +47,7 @@ def joined() -> Iterator[None]:
         if _close_connections(later, coordinator):
             _wait_for_all(world, RANK_0_SECONDS)
         os._exit(1)  # unlike Abort, this leaves rank 0 half a second before mpiexec kills it
-    _wait_for_all(world)  # JAX ends the remaining processes when the first one leaves
-    from jax import distributed
-
-    leave: Callable[[], None] = distributed.shutdown
-    leave()
+    _leave(world)
 
 
 def _initialize(world: MPI.Intracomm, coordinator: str) -> None:
@@ -74,6 +70,19 @@ def _initialize(world: MPI.Intracomm, coordinator: str) -> None:
         jax.devices()
     except (RuntimeError, ValueError) as error:
         raise LudusError(f"JAX could not connect the ranks at {coordinator}: {error}") from None
+
+
+def _leave(world: MPI.Intracomm) -> None:
+    """Shut down `jax.distributed`; the coordinator on rank 0 must outlive all other processes."""
+    from jax import distributed
+
+    leave: Callable[[], None] = distributed.shutdown
+    _wait_for_all(world)
+    if world.Get_rank() > 0:
+        leave()
+    _wait_for_all(world)
+    if world.Get_rank() == 0:
+        leave()
 
 
 def _coordinator(world: MPI.Intracomm) -> str:

@@ -11,6 +11,8 @@ import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from ludus.agents import checkpoint
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Groups
@@ -116,7 +118,7 @@ class Rounds(Generic[E, P]):
         if not self.begun:
             return states
         newest, acting = checkpoint.flatten(self.params), checkpoint.flatten(self.begun[0].params)
-        return states | {ACTING: {name: array for name, array in acting.items() if newest.get(name) is not array}}
+        return states | {ACTING: {name: array for name, array in acting.items() if not _same(newest.get(name), array)}}
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
         found = {name for name in state if name.startswith("worker_")}
@@ -136,6 +138,11 @@ class Rounds(Generic[E, P]):
     def close(self) -> None:
         for lane in self.lanes:
             lane.close()
+
+
+def _same(one: Array | None, other: Array) -> bool:
+    """Whether two arrays have the same contents."""
+    return one is not None and one.dtype == other.dtype and np.array_equal(one, other)
 
 
 def _restored(newest: Params, acting: Mapping[str, Array]) -> Params:

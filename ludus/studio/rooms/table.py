@@ -343,7 +343,7 @@ class Table:
         if self.moves > MOST_STEPS:
             raise LudusError(f"only games of at most {MOST_STEPS:,} steps can be saved; start another one")
         names = [player or seat for seat in self.seats]
-        return functools.partial(replays.record, self.pool.name, self.seed, names, list(self.actions))
+        return functools.partial(replays.record, self.pool.name, self.seed, names, np.array(self.actions))
 
     def close(self) -> None:
         if hasattr(self, "pool"):

@@ -153,7 +153,7 @@ def test_action_noise_lowers_targets_at_narrow_optima():
 
 
 def test_gradients_reach_the_actor_through_the_dynamics():
-    """With constant critics settings rewards depend on the actions, through the next latent."""
+    """With constant critics only the rewards depend on the actions, through the next latent."""
     agent = agent_of()
     functions = functions_of(agent)
     latent = functions.encode(sequences(agent, 1, 3).observation[0])

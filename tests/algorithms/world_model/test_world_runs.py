@@ -20,11 +20,13 @@ from ludus.types import LudusError
 CLOCK = {"play_seconds", "wait_seconds", "overlap", "time", "seconds", "steps_per_second"}
 
 
-def made(out, **settings):
+def start(out, **settings):
+    """The folder of a new run, and the opened run."""
     return runs.start(config.from_dict(SMALL | settings, "the test"), out)
 
 
 def go(folder, run, chunks=None, resume=False):
+    """The reports of a run, which is closed afterwards."""
     counter = itertools.count(1)
     stop = (lambda: False) if chunks is None else (lambda: next(counter) >= chunks)
     return list(runs.carry_out(folder, run, stop, resume))
@@ -43,10 +45,10 @@ def metrics_of(folder):
 @pytest.mark.parametrize("runtime", ["local", "threads"])
 def test_resuming_is_exact(tmp_path, runtime):
     """Every array of the checkpoint, including replay buffer and optimisers, and every metric of every update."""
-    whole, run = made(tmp_path, runtime=runtime)
-    assert go(whole, run)[-1].finished
-    folder, run = made(tmp_path, runtime=runtime)
-    assert not go(folder, run, chunks=2)[-1].finished
+    whole, opened = start(tmp_path, runtime=runtime)
+    assert go(whole, opened)[-1].finished
+    folder, opened = start(tmp_path, runtime=runtime)
+    assert not go(folder, opened, chunks=2)[-1].finished
     assert go(folder, config.read(folder / "run.toml"), resume=True)[-1].finished
     one, other = arrays_of(whole), arrays_of(folder)
     assert one.keys() == other.keys()
@@ -58,23 +60,23 @@ def test_resuming_is_exact(tmp_path, runtime):
 
 def test_the_checkpoint_holds_the_whole_replay_buffer(tmp_path):
     """The capacity is 20 steps of 2 rows; more were pushed."""
-    folder, run = made(tmp_path)
-    go(folder, run)
+    folder, opened = start(tmp_path)
+    go(folder, opened)
     found = arrays_of(folder)
     assert found["replay/reward"].shape == (20, 2) and found["replay/pushed"][0] == 6 * len(metrics_of(folder))
     assert found["replay/pushed"][0] > 20
 
 
 def test_metrics_of_a_run(tmp_path):
-    folder, run = made(tmp_path)
-    go(folder, run)
+    folder, opened = start(tmp_path)
+    go(folder, opened)
     lines = metrics_of(folder)
-    wanted = {
+    expected = {
         "consistency_loss", "reward_loss", "continue_loss", "reconstruction_loss", "value_loss", "actor_loss",
         "one_step_error", "exploration_noise", "planning_fraction", "laps", "replay_steps", "finite", "grad_norm",
         "actor_grad_norm",
     }  # fmt: skip
-    assert wanted <= set(lines[-1])
+    assert expected <= set(lines[-1])
     assert (
         lines[0]["planning_fraction"] == 0 < lines[-1]["planning_fraction"]
         and lines[0]["exploration_noise"] > lines[-1]["exploration_noise"]
@@ -84,8 +86,8 @@ def test_metrics_of_a_run(tmp_path):
 
 
 def test_a_checkpoint_can_play_and_imagine(tmp_path):
-    folder, run = made(tmp_path)
-    go(folder, run)
+    folder, opened = start(tmp_path)
+    go(folder, opened)
     player = trained.load(folder)
     score = scores.score("car", player, player.params, 2, 1)
     assert player.memory(3) == () and np.isfinite(score.mean)
@@ -94,8 +96,8 @@ def test_a_checkpoint_can_play_and_imagine(tmp_path):
 
 
 def test_plan_at_evaluation_is_stored_in_the_checkpoint(tmp_path):
-    folder, run = made(tmp_path, plan_at_evaluation=True, steps=24, evaluations=0)
-    go(folder, run)
+    folder, opened = start(tmp_path, plan_at_evaluation=True, steps=24, evaluations=0)
+    go(folder, opened)
     assert trained.load(folder).agent.plan_at_evaluation and trained.load(folder).memory(2)["plan"].shape == (2, 3, 2)
 
 
@@ -106,7 +108,7 @@ def open_step():
 
 
 def test_a_run_stops_at_numbers_that_are_not_finite(tmp_path, monkeypatch):
-    folder, run = made(tmp_path)
+    folder, opened = start(tmp_path)
     work = RolloutWorker.work
 
     def with_nan(self):
@@ -114,8 +116,8 @@ def test_a_run_stops_at_numbers_that_are_not_finite(tmp_path, monkeypatch):
         return rollout._replace(steps=rollout.steps._replace(reward=rollout.steps.reward * np.nan))
 
     monkeypatch.setattr(RolloutWorker, "work", with_nan)
-    with pytest.raises(LudusError, match="an update gave numbers that are not finite"):
-        go(folder, run)
+    with pytest.raises(LudusError, match="an update produced NaN or infinity and was discarded"):
+        go(folder, opened)
 
 
 @pytest.mark.parametrize(
@@ -123,22 +125,21 @@ def test_a_run_stops_at_numbers_that_are_not_finite(tmp_path, monkeypatch):
     [
         ({"game": "tictactoe"}, "tictactoe has 2 seats; world_model supports games with one seat"),
         ({"game": "cartpole"}, "cartpole has discrete actions"),
-        ({"runtime": "processes"}, "deep agents play with --runtime local or threads, not processes"),
-        ({"chunk": 5}, "an update learns from rows x rollout_length = 12 decisions"),
+        ({"rollout_length": 2}, "horizon must be at most rollout_length; 3 is more than 2"),
+        ({"chunk": 5}, "an update learns from num_envs x rollout_length = 12 decisions"),
     ],
 )
 def test_invalid_runs_raise_an_error_before_a_folder_is_made(tmp_path, settings, message):
     with pytest.raises(LudusError) as error:
-        made(tmp_path / "runs", **settings)
+        start(tmp_path / "runs", **settings)
     assert message in str(error.value) and not (tmp_path / "runs").exists()
 
 
 def test_a_checkpoint_of_other_sizes_raises_an_error(tmp_path):
-    folder, run = made(tmp_path, steps=24)
-    go(folder, run)
-    other = config.from_dict(
-        config.to_dict(run) | {"network": SMALL["network"] | {"latent_dim": 16}, "steps": 48}, "the test"
-    )
+    folder, opened = start(tmp_path, steps=24)
+    go(folder, opened)
+    larger = {"network": SMALL["network"] | {"latent_dim": 16}, "steps": 48}
+    other = config.from_dict(config.to_dict(opened.run) | larger, "the test")
     with pytest.raises(LudusError, match="cannot continue from"):
         go(folder, other, resume=True)
 
@@ -178,17 +179,18 @@ def drive(game="car", steps=20):
 
 
 def test_a_run_learns_from_a_demonstration(tmp_path):
-    folder, run = made(tmp_path)
-    shown = demonstrations.show(folder, run, drive())
-    go(folder, run)
+    folder, opened = start(tmp_path)
+    shown = demonstrations.show(folder, opened.run, drive())
+    go(folder, opened)
     assert sum(line.get("demonstrated") or 0.0 for line in metrics_of(folder)) == 20
     assert not shown.exists() and shown.with_name(f"{shown.name}.taken").exists()
 
 
 def test_unsuitable_demonstrations_raise_an_error(tmp_path):
-    folder, run = made(tmp_path)
+    folder, opened = start(tmp_path)
+    opened.close()
     with pytest.raises(LudusError, match="cartpole"):
-        demonstrations.show(folder, run, drive("cartpole", 5))
+        demonstrations.show(folder, opened.run, drive("cartpole", 5))
     other = config.resolve("car", "ppo")
-    with pytest.raises(LudusError, match="its own play alone"):
+    with pytest.raises(LudusError, match="ppo cannot learn from demonstrations"):
         demonstrations.show(folder, other, drive())

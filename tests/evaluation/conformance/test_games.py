@@ -1,4 +1,4 @@
-"""Every game that discovery finds keeps every rule of the conformance suite, and so do some with other parameters."""
+"""Every game that discovery finds, and some with other parameters, pass every check of the conformance suite."""
 
 import functools
 
@@ -17,7 +17,7 @@ def trial(name: str) -> conformance.Trial:
 
 @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", [*games.names(), *VARIANTS])
-def test_game_keeps_the_rule(name, check):
+def test_game_passes_the_check(name, check):
     finding = conformance.find(check, trial(name))
     assert finding.passed, finding.sentence
 
@@ -27,7 +27,7 @@ def test_every_check_states_its_rule_in_one_line():
         assert check.__doc__ and "\n" not in check.__doc__.strip(), check.__name__
 
 
-def test_findings_are_the_rule_or_what_is_wrong(monkeypatch):
+def test_findings_state_the_rule_or_the_error(monkeypatch):
     def complain(trial):
         """All is well."""
         return "it is not"

@@ -64,7 +64,7 @@ MUTANTS = (
     ("observations_vary", "out.moves = state.moves", "out.moves = state.moves // 99", "observation moves is 0 in all"),
     ("rewards_are_finite", "reward[state.seat] = 1.0", "reward[state.seat] = np.nan", "not a finite number"),
     ("zero_sum_sums_to_zero", "reward[1 - state.seat] = -1.0", "reward[1 - state.seat] = -0.5", "do not sum to zero"),
-    ("ends_are_told", "state.weight = 1.0", "state.status = 3", "the status is 3"),
+    ("status_and_discount_are_valid", "state.weight = 1.0", "state.status = 3", "the status is 3"),
     ("looking_changes_nothing", "out.pile = state.pile", "state.die += 1", "changes the state's die"),
     (
         "opening_forgets",
@@ -109,7 +109,7 @@ def mutant(right: str, wrong: str) -> str:
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory):
-    """What the right check says of each mutant, all asked in one process of plain Python: that saves compiling them."""
+    """The finding of the right check for each mutant, in one process of plain Python to save compilation."""
     folder = tmp_path_factory.mktemp("mutants")
     small_games.plant(folder, **{f"mutant_{index}": mutant(*change[1:3]) for index, change in enumerate(MUTANTS)})
     environment = {"LUDUS_GAMES": str(folder), "LUDUS_CACHE": str(folder / "cache"), "NUMBA_DISABLE_JIT": "1"}
@@ -143,7 +143,7 @@ def test_rules_that_do_not_compile_are_a_finding(plant):
     assert "nonsense" in failed(name)["rules_compile"]
 
 
-def test_a_game_that_is_not_there_is_a_sentence():
+def test_an_unknown_game_raises_an_error():
     with pytest.raises(LudusError, match='unknown game "nowhere"'):
         conformance.check_game("nowhere")
 
@@ -174,14 +174,14 @@ def complaint(check: str, trial: conformance.Trial) -> str:
     return "" if finding.passed else finding.sentence
 
 
-def test_a_first_in_the_wrong_place_is_found(trial):
+def test_a_wrong_first_is_found(trial):
     trial.play.rows["first"][3, 2] = 1
     assert complaint("first_follows_every_end", trial) == "step 3, row 2: first is 1 but should be 0"
 
 
 def test_a_wrong_discount_is_found(trial):
     trial.play.rows["discount"][2, 1] = 0
-    assert "step 2, row 1: the discount is 0" in complaint("ends_are_told", trial)
+    assert "step 2, row 1: the discount is 0" in complaint("status_and_discount_are_valid", trial)
 
 
 def test_play_that_does_not_repeat_is_found(trial):
@@ -189,7 +189,7 @@ def test_play_that_does_not_repeat_is_found(trial):
     assert "differs in stones" in complaint("same_key_same_game", trial)
 
 
-def test_a_fork_that_keeps_its_dice_is_found(trial, monkeypatch):
+def test_a_fork_with_the_same_random_numbers_is_found(trial, monkeypatch):
     def fork(pool, rows, seed):
         twin = Pool(pool.game, len(rows), seed)
         twin.states[:] = pool.states[rows]
@@ -199,13 +199,13 @@ def test_a_fork_that_keeps_its_dice_is_found(trial, monkeypatch):
     assert "the same random key as the original" in complaint("forks_have_their_own_dice", trial)
 
 
-def test_a_snapshot_that_forgets_is_found(trial, monkeypatch):
+def test_an_incomplete_snapshot_is_found(trial, monkeypatch):
     restore = Pool.restore
     monkeypatch.setattr(Pool, "restore", lambda pool, saved: restore(pool, saved._replace(states=saved.states * 0)))
     assert complaint("snapshots_continue", trial)
 
 
-def test_threads_that_matter_are_found(trial, monkeypatch):
+def test_results_that_depend_on_threads_are_found(trial, monkeypatch):
     play = Pool.play_randomly
     monkeypatch.setattr(Pool, "play_randomly", lambda pool, steps: play(pool, steps, seed=pool.threads))
     assert complaint("threads_do_not_matter", trial).startswith("2 threads give other results")
