@@ -49,6 +49,11 @@ def bundled(package: str | None) -> list[str]:
     return [module.name for module in found if not module.name.startswith("_")]
 
 
+def load_bundled(package: str, *names: str) -> ModuleType:
+    """A module inside a package of Ludus, by the names on the way to it."""
+    return importlib.import_module(".".join((package, *names)))
+
+
 def load(group: str, package: str | None, name: str) -> ModuleType:
     """Import one member of a group; a `LudusError` gives the reason if there is none or its import fails."""
     importer = _importer(group, package, name)

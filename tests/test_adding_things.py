@@ -143,6 +143,19 @@ def test_deep_algorithm_is_one_file(author, file):
     assert summary["algorithm"] == name
 
 
+def test_algorithm_with_an_agent_of_its_own_is_one_file(author):
+    """Its module restores the agent of a checkpoint, so a run can be evaluated, and can be an opponent of others."""
+    name = author.add("algorithms", "preferences")
+    report = author.train("tictactoe", "--algorithm", name, "--steps", "400")
+    preferences = author.params(report)["preferences"]
+    assert (
+        report["finished"] and (preferences > 0).all()
+    )  # it is rewarded for last moves, and each square has won a game
+    assert author.evaluate(report)["games"] == 10
+    against = ("evaluate", "tictactoe", "--agent", "random", "--against", report["run"], "--games", "10", "--json")
+    assert json.loads(author.ludus(*against))["against"] == report["run"]
+
+
 def test_flags_and_help_texts_of_an_algorithm_come_from_its_fields(author, monkeypatch):
     name = author.add("algorithms", "reinforce")
     monkeypatch.setenv("COLUMNS", "200")

@@ -107,7 +107,9 @@ def test_no_module_path_hides_in_a_string():
 
 
 def test_only_discovery_imports_modules_by_a_path_in_a_string():
-    files = {path: string_imports(path.read_text()) for path in ROOT.rglob("*.py") if path != ROOT / "discovery.py"}
+    """Besides, the user names a module of PettingZoo, and a kernel's template names the modules that it imports."""
+    allowed = {ROOT / "discovery.py", ROOT / "bridges" / "pettingzoo_pool.py", ROOT / "pool" / "binding.py"}
+    files = {path: string_imports(path.read_text()) for path in ROOT.rglob("*.py") if path not in allowed}
     found = {str(path.relative_to(ROOT)): lines for path, lines in files.items() if lines}
     assert not found, "write an import statement, or find the module with ludus.discovery"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pathlib
 import re
 
@@ -54,7 +53,7 @@ def load(kind: str, game: str) -> Agent:
         raise LudusError(f'unknown agent "{kind}"; known are {known}, and in battles person')
     if kind not in offered:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
-    agent: Agent = importlib.import_module(_home(kind, name)).AGENT
+    agent: Agent = discovery.load_bundled(_home(kind, name)).AGENT
     return agent
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-import importlib
 import pathlib
 import pkgutil
 from collections.abc import Mapping
@@ -45,7 +44,7 @@ def settings_kind(name: str) -> Any:
         close = difflib.get_close_matches(name, names(), 1)
         hint = f'did you mean "{close[0]}"? ' if close else ""
         raise LudusError(f'unknown algorithm "{name}"; {hint}known are {", ".join(names())}')
-    return importlib.import_module(f"{__name__}.{home}").ALGORITHM
+    return discovery.load_bundled(__name__, home).ALGORITHM
 
 
 def checked_kind(module: ModuleType) -> Any:
@@ -70,7 +69,7 @@ def method_module(name: str) -> ModuleType:
     home = _homes().get(name)
     if home is None:
         return discovery.load(GROUP, None, name)
-    return importlib.import_module(f"{__name__}.{home}.methods.{name}")
+    return discovery.load_bundled(__name__, home, "methods", name)
 
 
 def from_dict(values: Mapping[str, Any], where: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import io
 import math
 import pathlib
@@ -103,7 +102,7 @@ def gif(images: Iterable[Image.Image], fps: float) -> bytes:
 def video(images: Iterable[Image.Image], fps: float) -> bytes:
     """H.264 in an MP4 file, which browsers and phones play; frames of slow games are repeated."""
     try:
-        av = importlib.import_module("av")
+        import av
     except ImportError:
         raise LudusError("videos need PyAV: pip install 'ludus[video]'; or use a name that ends in .gif") from None
     repeats = max(1, math.ceil(SLOWEST_VIDEO / fps))

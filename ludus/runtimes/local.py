@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience, Worker
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
-from ludus.runtimes.transport.rounds import Rounds, unpacked
+from ludus.runtimes.transport.rounds import Rounds, unpacked, worker_error
 from ludus.types import Array
 
 E = TypeVar("E", bound=Experience)
@@ -20,22 +20,26 @@ def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
 
 
 def open_source(job: Job) -> Rounds[Experience, Params]:
-    lanes = [LocalLane(job.worker(job.first + number)) for number in range(job.workers)]
+    numbers = range(job.first, job.first + job.workers)
+    lanes = [LocalLane(job.worker(number), number) for number in numbers]
     return Rounds(job, lanes, ahead=False, pack=unpacked)
 
 
 class LocalLane(Generic[E]):
     """A worker that makes a unit when the unit is taken."""
 
-    def __init__(self, worker: Worker[E]) -> None:
-        self.worker, self.orders = worker, collections.deque[tuple[Params, int]]()
+    def __init__(self, worker: Worker[E], number: int) -> None:
+        self.worker, self.number, self.orders = worker, number, collections.deque[tuple[Params, int]]()
 
     def begin(self, parcel: Params, version: int) -> None:
         self.orders.append((parcel, version))
 
     def take(self) -> E:
         self.worker.publish(*self.orders.popleft())
-        return self.worker.work()
+        try:
+            return self.worker.work()
+        except Exception as error:
+            raise worker_error(self.number, error) from error
 
     def state(self) -> Arrays:
         return self.worker.state()

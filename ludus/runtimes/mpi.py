@@ -121,7 +121,7 @@ class Ranks(Rounds[Experience, "Order"]):
         for other in connection.others:
             connection.send(other, {"type": "job", "job": job.to_json(), "number": other, "runtime": "mpi"})
         inbox = Inbox(connection)
-        own: Lane[Experience, Order] = OwnLane(job.worker(0))
+        own: Lane[Experience, Order] = OwnLane(job.worker(0), 0)
         others: list[Lane[Experience, Order]] = [RankLane(connection, inbox, other) for other in connection.others]
         super().__init__(job, [own, *others], job.algorithm.overlap, Order)
 

@@ -142,7 +142,7 @@ class ProcessLane:
             except (EOFError, OSError):
                 return None
             if message["type"] == "error":
-                raise LudusError(message["error"])
+                raise LudusError(f"worker {self.number} failed: {message['error']}")
             if message["type"] == kind:
                 return message
 

@@ -14,8 +14,8 @@ from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience, Worker
 from ludus.pool import available_cores
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
-from ludus.runtimes.transport.rounds import Rounds, unpacked
-from ludus.types import Array, LudusError
+from ludus.runtimes.transport.rounds import Rounds, unpacked, worker_error
+from ludus.types import Array
 
 E = TypeVar("E", bound=Experience)
 
@@ -50,10 +50,8 @@ class ThreadLane(Generic[E]):
     def take(self) -> E:
         try:
             unit, self.after = self.orders.popleft().result()
-        except LudusError as error:
-            raise LudusError(f"worker {self.number} failed: {error}") from error
         except Exception as error:
-            raise LudusError(f"worker {self.number} failed: {type(error).__name__}: {error}") from error
+            raise worker_error(self.number, error) from error
         return unit
 
     def state(self) -> Arrays:

@@ -6,6 +6,7 @@ is never joined to a path directly, and symbolic links are not listed.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import re
@@ -188,7 +189,10 @@ def load_game(name: str) -> games.Game:
 
 def algorithms_for(game: games.Game) -> list[str]:
     """The algorithms that fit a game: its default first, then stand-alone algorithms, then methods of a family."""
-    fitting = [name for name in algorithms.names() if algorithms.settings_kind(name).fits(name, game)]
+    fitting = []
+    for name in algorithms.names():
+        with contextlib.suppress(LudusError):  # a broken algorithm of another author hides no other
+            fitting += [name] if algorithms.settings_kind(name).fits(name, game) else []
     usual = _usual(game.name)
     return sorted(fitting, key=lambda name: (name != usual, algorithms.family(name) != name, name))
 

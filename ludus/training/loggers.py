@@ -6,21 +6,21 @@ A resumed run first removes everything after the step it resumes from, so the lo
 from __future__ import annotations
 
 import difflib
-import importlib
 import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
 from ludus.types import Array, LudusError
 
+WandbMode = Literal["offline", "online", "disabled"]
 Metrics = Mapping[str, float | None]
 """numbers by name; None if not measured"""
 
@@ -81,10 +81,11 @@ class TensorBoard:
     """Event files in a folder, for `tensorboard --logdir`, which drops the steps that a resumed run repeats."""
 
     def __init__(self, folder: str | Path, resume_step: int | None = None) -> None:
-        self._events = _foreign("tensorboard.compat.proto.event_pb2", "tensorboard")
-        self._summaries = _foreign("tensorboard.compat.proto.summary_pb2", "tensorboard")
-        files = _foreign("tensorboard.summary.writer.event_file_writer", "tensorboard")
-        self._writer = files.EventFileWriter(str(folder))
+        with _extra("tensorboard"):
+            from tensorboard.compat.proto import event_pb2, summary_pb2
+            from tensorboard.summary.writer import event_file_writer
+        self._events, self._summaries = event_pb2, summary_pb2
+        self._writer = event_file_writer.EventFileWriter(str(folder))
         if resume_step is not None:
             # TensorBoard treats this as a restart and drops everything from that step on.
             log = self._events.SessionLog
@@ -110,10 +111,9 @@ class WeightsAndBiases:
     """
 
     def __init__(self, name: str, folder: str | Path, resume_step: int | None = None) -> None:
-        wandb = _foreign("wandb", "wandb")
-        mode, modes = os.environ.get("WANDB_MODE", "offline"), ("offline", "online", "disabled")
-        if mode not in modes:
-            raise LudusError(f'WANDB_MODE is "{mode}"; set it to {", ".join(modes)}, or unset it for offline')
+        with _extra("wandb"):
+            import wandb
+        mode = _wandb_mode()
         Path(folder).mkdir(parents=True, exist_ok=True)
         part = name if resume_step is None else f"{name} from {resume_step}"
         project = os.environ.get("WANDB_PROJECT", "ludus")
@@ -229,9 +229,18 @@ def _measured(metrics: Metrics) -> dict[str, float]:
     return {name: float(value) for name, value in metrics.items() if value is not None}
 
 
-def _foreign(module: str, extra: str) -> Any:
-    """Import a package of an extra."""
+def _wandb_mode() -> WandbMode:
+    wanted, modes = os.environ.get("WANDB_MODE", "offline"), get_args(WandbMode)
+    for mode in modes:
+        if mode == wanted:
+            return mode
+    raise LudusError(f'WANDB_MODE is "{wanted}"; set it to {", ".join(modes)}, or unset it for offline')
+
+
+@contextmanager
+def _extra(extra: str) -> Iterator[None]:
+    """Raise LudusError if the packages of an extra cannot be imported."""
     try:
-        return importlib.import_module(module)
+        yield
     except ImportError as missing:
         raise LudusError(f"logging to {extra} needs another package: pip install 'ludus[{extra}]'") from missing

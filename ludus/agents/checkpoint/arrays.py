@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
 from collections.abc import Callable
 from typing import TypedDict
@@ -78,7 +77,9 @@ def _type(code: str, place: str) -> DType:
     if code not in MORE_TYPES:
         raise LudusError(f"{place} has arrays of the type {code}, which ludus does not support; {ADVICE}")
     try:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), MORE_TYPES[code]))
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, MORE_TYPES[code]))
     except ImportError:
         raise LudusError(
             f"{place} has {MORE_TYPES[code]} arrays, which need ml_dtypes: pip install ml_dtypes"

@@ -5,7 +5,6 @@ Each worker learns into its own copy of the table; `update` merges the copies.
 
 from __future__ import annotations
 
-import importlib
 import pathlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -206,7 +205,7 @@ def names(kind: str) -> list[str]:
 def part(kind: str, name: str) -> ModuleType:
     """The module of a method or policy; raises LudusError if there is none of that name."""
     if name in (algorithms.methods("tabular") if kind == "method" else names(kind)):
-        return importlib.import_module(f"{(methods if kind == 'method' else policies).__name__}.{name}")
+        return discovery.load_bundled((methods if kind == "method" else policies).__name__, name)
     if name not in names(kind):
         raise LudusError(f'unknown {kind} "{name}"; known are {", ".join(names(kind))}')
     return discovery.load(algorithms.GROUP, None, name)

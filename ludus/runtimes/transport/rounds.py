@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from ludus import games
 from ludus.agents import checkpoint
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Groups
@@ -84,6 +85,8 @@ class Rounds(Generic[E, P]):
         if self.acting is not None:
             params, version = _restored(self.params, self.acting), -1
             parcel, self.acting = self.pack(params), None
+            # Packing may reuse the memory of the parcel before the last, and the next parcel must not replace this one.
+            self.parcel = self.pack(self.params)
         for lane in self.lanes:
             lane.begin(parcel, version)
         self.begun.append(Round(params, version))
@@ -149,6 +152,12 @@ def _restored(newest: Params, acting: Mapping[str, Array]) -> Params:
     """The parameters of the round in progress; arrays that are the same in the newest ones were not stored."""
     arrays = checkpoint.flatten(newest)
     return checkpoint.unflatten(newest, {name: acting.get(name, array) for name, array in arrays.items()})
+
+
+def worker_error(number: int, error: Exception) -> LudusError:
+    """The error of a worker, as its learner raises it."""
+    known = error if isinstance(error, LudusError) else games.mistake(error)
+    return LudusError(f"worker {number} failed: {known or f'{type(error).__name__}: {error}'}")
 
 
 def unpacked(params: Params) -> Params:
