@@ -8,8 +8,7 @@ import sys
 os.environ.setdefault("NUMBA_BOUNDSCHECK", "1")
 # Only the games of this checkout are tested, not those in the user's own folder.
 os.environ["LUDUS_GAMES"] = os.path.join(os.path.dirname(__file__), "no_games_of_the_user")
-for group in ("ALGORITHMS", "NETWORKS", "RUNTIMES"):
-    os.environ[f"LUDUS_{group}"] = os.environ["LUDUS_GAMES"]
+os.environ.update({f"LUDUS_{group}": os.environ["LUDUS_GAMES"] for group in ("ALGORITHMS", "NETWORKS", "RUNTIMES")})
 # XLA spends most of the tests compiling what runs for a moment; its older way to write a fusion takes half as long.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1")
