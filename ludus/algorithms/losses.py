@@ -1,7 +1,8 @@
-"""What training makes small: policy, value and entropy terms as weighted means, and the numbers worth watching.
+"""Losses and metrics of policy gradient methods, as weighted means over the decisions of a rollout.
 
-Every term is a number per decision, [T, N] or [T, N, P]; `weights` [T, N] says how much each counts (`valid_steps`, for
-one) and None that all do. What has weight 0 takes no part in value or gradient, even where it is infinite or NaN.
+Arguments have one number per decision, [T, N], or per decision and seat, [T, N, P]. `weights` [T, N] are the weights of
+the decisions, for example `valid_steps`; None weights all equally. Decisions with weight 0 affect neither value nor
+gradient, even if their numbers are NaN or infinite.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ Array = jax.Array
 Total = Callable[[Array], Array]
 
 LARGEST_LOG_RATIO = 20.0
-"""Beyond e^20 a ratio is held: float32 can still square it, and 0 × infinity never gets into a gradient."""
+"""Log ratios are clipped to ±20: float32 can square e^20, and no 0 × infinity enters a gradient."""
 
 
 def spread(weights: Array | None, like: Array) -> Array:
-    """Weights as floats of the shape of `like`; a weight for a decision counts for all its seats alike."""
+    """Weights as floats, broadcast to the shape of `like`: the weight of a decision applies to all seats."""
     if weights is None:
         return jnp.ones_like(like)
     weights = jnp.asarray(weights, like.dtype)
@@ -28,13 +29,13 @@ def spread(weights: Array | None, like: Array) -> Array:
 
 
 def counted(numbers: Array, weights: Array | None) -> Array:
-    """The numbers, with 0 where the weight is 0; done before anything that could make an infinity of them."""
+    """The numbers, with 0 where the weight is 0; applied before operations that could overflow."""
     numbers = jnp.asarray(numbers)
     return numbers if weights is None else jnp.where(spread(weights, numbers) == 0, 0.0, numbers)
 
 
 def weighted_mean(numbers: Array, weights: Array | None = None, total: Total = lambda number: number) -> Array:
-    """Σ w x / Σ w, and 0 where nothing counts."""
+    """Σ w x / Σ w; 0 if all weights are 0. `total` sums a number over devices."""
     numbers = jnp.asarray(numbers)
     share = spread(weights, numbers)
     weight = total(share.sum())
@@ -42,13 +43,13 @@ def weighted_mean(numbers: Array, weights: Array | None = None, total: Total = l
 
 
 def log_ratio(log_prob: Array, behaviour_log_prob: Array, weights: Array | None = None) -> Array:
-    """log π(a)/μ(a), held within ±20; μ is what acted, and has no gradient."""
+    """log π(a)/μ(a), clipped to ±20; μ is the behaviour policy and has no gradient."""
     old = counted(jax.lax.stop_gradient(behaviour_log_prob), weights)
     return jnp.clip(counted(log_prob, weights) - old, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
 def policy_gradient(log_prob: Array, advantage: Array, weights: Array | None = None) -> Array:
-    """-mean(A log π(a)), whose gradient is REINFORCE's; all [T, N]. With V-trace, A is its advantage times its weight.
+    """-mean(A log π(a)), the loss of REINFORCE; all [T, N]. With V-trace, A is its advantage times its weight.
 
     Williams 1992, https://doi.org/10.1007/BF00992696
     """
@@ -73,9 +74,9 @@ def dual_clipped_surrogate(
     dual_clip: float | Array = 3.0,
     weights: Array | None = None,
 ) -> Array:
-    """PPO that also bounds what one bad decision may cost: -mean max(min(r A, clip(r) A), c A) where A < 0, c > 1.
+    """Dual-clip PPO: for A < 0 the surrogate is max(min(r A, clip(r) A), c A) with c > 1, so its loss is bounded.
 
-    Without it a decision that has become likely (r large) and was bad pulls without limit. All [T, N].
+    Without this bound, a bad decision that has become likely (large r) has an unbounded loss. All [T, N].
     Ye et al. 2020, https://arxiv.org/abs/1912.09729
     """
     surrogate = _surrogate(log_prob, behaviour_log_prob, advantage, clip, weights)
@@ -94,7 +95,7 @@ def _surrogate(
 def clip_fraction(
     log_prob: Array, behaviour_log_prob: Array, clip: float | Array, weights: Array | None = None
 ) -> Array:
-    """The part of the decisions whose ratio has left [1 - ε, 1 + ε]."""
+    """The fraction of decisions whose ratio is outside [1 - ε, 1 + ε]."""
     ratio = jnp.exp(log_ratio(log_prob, behaviour_log_prob, weights))
     return weighted_mean(jnp.asarray(jnp.abs(ratio - 1.0) > clip, ratio.dtype), weights)
 
@@ -107,9 +108,9 @@ def value_loss(value: Array, target: Array, weights: Array | None = None) -> Arr
 def clipped_value_loss(
     value: Array, behaviour_value: Array, target: Array, clip: float | Array, weights: Array | None = None
 ) -> Array:
-    """½ mean max((V - G)², (V_old + clip(V - V_old, -ε, ε) - G)²): no gain from moving further than ε in one update.
+    """½ mean max((V - G)², (V_old + clip(V - V_old, -ε, ε) - G)²): the value is moved at most ε per update.
 
-    All [T, N, P]. Schulman et al. 2017 in its published code; see https://arxiv.org/abs/2005.12729
+    All [T, N, P]. From the published code of Schulman et al. 2017; see https://arxiv.org/abs/2005.12729
     """
     old = jax.lax.stop_gradient(counted(behaviour_value, weights))
     near = old + jnp.clip(counted(value, weights) - old, -clip, clip)
@@ -118,7 +119,9 @@ def clipped_value_loss(
 
 
 def huber_value_loss(value: Array, target: Array, width: float | Array, weights: Array | None = None) -> Array:
-    """mean of ½ e² where |e| ≤ width, else width (|e| - ½ width), with e = V - G [T, N, P]: outliers pull evenly.
+    """mean of ½ e² where |e| ≤ width, else width (|e| - ½ width), with e = V - G [T, N, P].
+
+    The gradient of large errors is bounded by `width`.
 
     Huber 1964, https://doi.org/10.1214/aoms/1177703732
     """
@@ -132,12 +135,12 @@ def _value_error(value: Array, target: Array, weights: Array | None) -> Array:
 
 
 def entropy_bonus(entropy: Array, weights: Array | None = None) -> Array:
-    """mean H(π), from entropies [T, N]; taken from the loss, as it is to grow."""
+    """mean H(π), from entropies [T, N]; subtracted from the loss."""
     return weighted_mean(entropy, weights)
 
 
 def approximate_kl(log_prob: Array, behaviour_log_prob: Array, weights: Array | None = None) -> Array:
-    """KL(μ ‖ π) from the decisions of μ alone: mean(r - 1 - log r), r = π(a)/μ(a); unbiased, and no term below 0.
+    """KL(μ ‖ π) estimated from decisions of μ: mean(r - 1 - log r), r = π(a)/μ(a); unbiased, and no term is negative.
 
     The estimator k3 of Schulman 2020, http://joschu.net/blog/kl-approx.html
     """
@@ -148,9 +151,9 @@ def approximate_kl(log_prob: Array, behaviour_log_prob: Array, weights: Array | 
 def normalised(
     advantage: Array, weights: Array | None = None, epsilon: float = 1e-8, total: Total = lambda number: number
 ) -> Array:
-    """(A - mean) / sqrt(variance + epsilon), both over what counts; 0 where nothing does.
+    """(A - mean) / sqrt(variance + epsilon), with weighted mean and variance; 0 where the weight is 0.
 
-    Where the decisions lie on several devices, `total` sums a number over them.
+    `total` sums a number over all devices that hold decisions.
     """
     centred = counted(advantage - weighted_mean(advantage, weights, total), weights)
     variance = weighted_mean(jnp.square(centred), weights, total)
@@ -158,7 +161,7 @@ def normalised(
 
 
 def explained_variance(value: Array, target: Array, weights: Array | None = None) -> Array:
-    """1 - Var(G - V) / Var(G): 1 for a perfect critic, 0 for one that knows only the mean, or where G never varies."""
+    """1 - Var(G - V) / Var(G): 1 for a perfect critic, 0 for a constant one, and 0 if G is constant."""
     total, left = _variance(target, weights), _variance(counted(target, weights) - counted(value, weights), weights)
     return jnp.where(total == 0, 0.0, 1.0 - left / jnp.where(total == 0, 1.0, total))
 

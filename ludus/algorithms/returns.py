@@ -1,7 +1,8 @@
-"""What a decision was worth: returns, GAE, V-trace and UPGO, for every seat, backwards through time.
+"""Returns and advantages of every seat: discounted returns, GAE, V-trace and UPGO, computed backwards through time.
 
-Decision t leads from step t to step t+1, and what it brought stands there: T decisions between T+1 steps, time first,
-[T+1, N, P] for P seats. Nothing crosses from one game into the next (`valid_steps`), and no gradient flows through.
+A rollout has T decisions between T+1 steps. Decision t leads from step t to step t+1, which holds its reward. Arrays
+are [T+1, N, P]: time, rows, seats. No return crosses from one game into the next (`valid_steps`), and the results have
+no gradient.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ Array = jax.Array
 
 
 def valid_steps(first: Array) -> Array:
-    """Which decisions are decisions: `first` [T+1, N] to booleans [T, N].
+    """The decisions that are learned from: `first` [T+1, N] to booleans [T, N].
 
-    After the last step of a game the row opens a new one whatever is answered, so decision t counts unless step t+1 is
-    `first`. In a rollout where step k is the last of its game:
+    After the last step of a game the row starts a new game and ignores its action, so decision t is valid unless step
+    t+1 is `first`. In a rollout where step k is the last step of its game:
 
-    | step k      | reward[k] | discount[k] | decision k-1 (the last move)   | decision k (opens the next game)     |
+    | step k      | reward[k] | discount[k] | decision k-1 (the last move)   | decision k (starts the next game)    |
     |-------------|-----------|-------------|--------------------------------|--------------------------------------|
-    | truly over  | earned    | 0           | counts: r - V[k-1]             | weight 0, advantage 0, target V[k]   |
-    | cut off     | earned    | 1           | counts: r + γ V[k] - V[k-1]    | weight 0, advantage 0, target V[k]   |
+    | terminated  | r         | 0           | valid, δ = r - V[k-1]          | weight 0, advantage 0, target V[k]   |
+    | truncated   | r         | 1           | valid, δ = r + γ V[k] - V[k-1] | weight 0, advantage 0, target V[k]   |
 
-    V[k] is the last thing that belongs to the old game, and as advantage k is 0 nothing comes through from beyond. The
-    opening step k+1 has reward 0 and discount 1, neither of which anyone reads; decision k+1 is the new game's first.
+    V[k] is the last value of the old game. Advantage k is 0, so later games do not affect earlier decisions. Step k+1
+    has reward 0 and discount 1, which are not used; decision k+1 is the first of the new game.
     """
     return jnp.logical_not(jnp.asarray(first, bool)[1:])
 
 
 def acting(per_seat: Array, seat: Array) -> Array:
-    """The number of the seat that acted, [T, N, P] to [T, N]; `seat` is [T, N] or the steps' own [T+1, N]."""
+    """The values of the seat that acted, [T, N, P] to [T, N]; `seat` is [T, N], or [T+1, N] as in the steps."""
     index = jnp.asarray(seat, jnp.int32)[: per_seat.shape[0], :, None]
     return jnp.take_along_axis(per_seat, index, axis=-1)[..., 0]
 
@@ -45,36 +46,36 @@ def acts(seat: Array, seats: int) -> Array:
 
 
 def seat_ratios(ratio: Array, seat: Array, seats: int) -> Array:
-    """π(a) / μ(a) of each decision, [T, N], as each seat sees it, [T, N, P]: 1 for the seats that did not act.
+    """Importance ratios π(a) / μ(a) by seat: [T, N] to [T, N, P], with 1 for the seats that did not act.
 
-    What the others do is part of the world, as it was met. To ask instead what each seat would get if all of them
-    changed to π together, give V-trace `ratio[..., None]`.
+    Decisions of other seats are treated as part of the environment. To estimate returns for the case that all seats
+    change to π together, pass `ratio[..., None]` to V-trace instead.
     """
     return jnp.where(acts(seat[: ratio.shape[0]], seats), ratio[..., None], 1.0)
 
 
 class Transitions(NamedTuple):
-    """What T decisions led from and to."""
+    """The transitions of T decisions."""
 
     reward: Array
-    """[T, N, P] what it brought to each seat"""
+    """[T, N, P] reward of each seat"""
     keep: Array
-    """[T, N, 1] γ times the discount of the step after it: how much of the future counts"""
+    """[T, N, 1] γ times the discount of the next step"""
     valid: Array
-    """[T, N, 1] whether it was a decision"""
+    """[T, N, 1] False where the row only starts a new game; see `valid_steps`"""
     value: Array
-    """[T, N, P] predicted before it"""
+    """[T, N, P] predicted before the decision"""
     following: Array
-    """[T, N, P] predicted after it"""
+    """[T, N, P] predicted after the decision"""
 
     @property
     def error(self) -> Array:
-        """[T, N, P] the one-step error δ_t = r_{t+1} + γ_{t+1} V_{t+1} - V_t; 0 where nothing was decided."""
+        """[T, N, P] TD error δ_t = r_{t+1} + γ_{t+1} V_{t+1} - V_t; 0 where the decision is not valid."""
         return jnp.where(self.valid, self.reward + kept(self.keep, self.following) - self.value, 0.0)
 
 
 def transitions(reward: Array, discount: Array, first: Array, value: Array, gamma: float | Array) -> Transitions:
-    """Steps as transitions; the shapes are checked, for a missing step would broadcast in silence."""
+    """Steps as transitions; shapes are checked, because a missing step would be broadcast without an error."""
     wide, narrow = jnp.shape(reward), jnp.shape(discount)
     if len(wide) != 3 or jnp.shape(value) != wide or narrow != wide[:2] or jnp.shape(first) != narrow:
         raise LudusError(
@@ -87,14 +88,15 @@ def transitions(reward: Array, discount: Array, first: Array, value: Array, gamm
 
 
 def kept(keep: Array, future: Array) -> Array:
-    """keep × future, where a game that is over has no future, not even one that is NaN."""
+    """keep × future, and 0 where keep is 0, even if the future value is NaN or infinite."""
     return jnp.where(keep == 0, 0.0, keep * future)
 
 
 def accumulate(increment: Array, keep: Array, last: Array, parallel: bool = False) -> Array:
     """x_t = increment_t + keep_t x_{t+1} backwards from x_T = last: [T, ...], [T, ...] and [...] to [T, ...].
 
-    `parallel` computes the same in log T steps instead of T, for devices with cores to spare.
+    `parallel` uses an associative scan of depth log T instead of T sequential steps, which is faster on devices with
+    idle cores.
     """
     keep = jnp.broadcast_to(keep, increment.shape)
     if parallel:
@@ -109,7 +111,7 @@ def accumulate(increment: Array, keep: Array, last: Array, parallel: bool = Fals
 
 
 def _joined(later: tuple[Array, Array], earlier: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Two stretches of x → increment + keep x as one."""
+    """The composition of two maps x → increment + keep x."""
     return earlier[0] + kept(earlier[1], later[0]), earlier[1] * later[1]
 
 
@@ -118,8 +120,8 @@ def discounted_returns(
 ) -> Array:
     """Monte Carlo returns G_t = r_{t+1} + γ_{t+1} G_{t+1}, [T, N, P], where γ_{t+1} = γ discount_{t+1}.
 
-    Where the rollout ends, or a game is cut off, the value of the step stands for what is not seen: G_k = V_k. Without
-    a critic give zeros.
+    At the end of the rollout and after a truncation the return is bootstrapped from the value: G_k = V_k. Without a
+    critic, pass zeros as values.
     """
     moves = transitions(reward, discount, first, value, gamma)
     increment = jnp.where(moves.valid, moves.reward, moves.value)
@@ -138,9 +140,9 @@ def gae(
 ) -> Array:
     """Generalised advantage estimation, A_t = δ_t + γ_{t+1} λ A_{t+1}, [T, N, P]; λ is `lambda_`.
 
-    reward and value are [T+1, N, P], discount and first [T+1, N], as `Step` has them;
-    δ_t = r_{t+1} + γ_{t+1} V_{t+1} - V_t. What the critic should have said, the λ-return, is A_t + V_t. Every seat has
-    its chain through all steps, whoever acts; the policy learns from that of the seat that acted (`acting`).
+    reward and value are [T+1, N, P], discount and first [T+1, N], as in `Step`; δ_t = r_{t+1} + γ_{t+1} V_{t+1} - V_t.
+    The target of the critic, the λ-return, is A_t + V_t. Advantages of each seat are accumulated over all steps,
+    including those of other seats; the policy learns from the advantages of the seat that acted (`acting`).
     Schulman et al. 2015, https://arxiv.org/abs/1506.02438
     """
     moves = transitions(reward, discount, first, value, gamma)
@@ -149,40 +151,40 @@ def gae(
 
 
 def own_values(reward: Array, discount: Array, first: Array, value: Array, seat: Array, gamma: float | Array) -> Array:
-    """Values [T+1, N, P] in which every seat is heard at its own decisions alone.
+    """Values [T+1, N, P] that use the critic only at a seat's own decisions.
 
-    Where another seat acts (`seat` [T+1, N]), the value of a seat is what its next own decision says, V_t = r_{t+1} +
-    γ_{t+1} V_{t+1}: its chain then runs from one decision of its own to the next. Others judge a position by what they
-    alone know, and a critic judges them by how they play: with either, it would seem worth something to hand over the
-    move. Where the rollout ends before the next own decision, what the last one said still stands.
+    Where another seat acts (`seat` [T+1, N]), the value of a seat is computed from its next own decision,
+    V_t = r_{t+1} + γ_{t+1} V_{t+1}, so its TD errors span from one own decision to the next. The critic's values at the
+    decisions of other seats depend on what those seats know and on how they play; with these values, passing the turn
+    could appear to be an advantage. If the rollout ends before the next own decision, the latest own value is used.
     """
     moves = transitions(reward, discount, first, value, gamma)
     deciding = acts(seat, moves.value.shape[-1])
     others = moves.valid & ~deciding[:-1]
     increment = jnp.where(others, moves.reward, moves.value)
-    last = last_said(jnp.asarray(value), deciding | jnp.asarray(first, bool)[..., None])
+    last = latest_value(jnp.asarray(value), deciding | jnp.asarray(first, bool)[..., None])
     found = accumulate(increment, jnp.where(others, moves.keep, 0.0), last)
     return jnp.concatenate([found, last[None]])
 
 
-def last_said(value: Array, heard: Array) -> Array:
-    """The newest of [T+1, …] values that are heard, or the first of all."""
+def latest_value(value: Array, used: Array) -> Array:
+    """The last of the values [T+1, …] that `used` marks, or the first value if it marks none."""
 
-    def listen(before: Array, now: tuple[Array, Array]) -> tuple[Array, None]:
+    def latest(before: Array, now: tuple[Array, Array]) -> tuple[Array, None]:
         return jnp.where(now[1], now[0], before), None
 
-    return jax.lax.scan(listen, value[0], (value, heard))[0]
+    return jax.lax.scan(latest, value[0], (value, used))[0]
 
 
 class VTrace(NamedTuple):
-    """What V-trace says of T decisions, each [T, N, P]."""
+    """The result of V-trace for T decisions, each [T, N, P]."""
 
     target: Array
-    """v_t, what the critic should have said"""
+    """v_t, the target of the critic"""
     advantage: Array
-    """r_{t+1} + γ_{t+1} v_{t+1} - V_t, not yet weighted: a surrogate loss has the ratio in itself"""
+    """r_{t+1} + γ_{t+1} v_{t+1} - V_t, not multiplied by ρ_t, because a surrogate loss contains the ratio itself"""
     weight: Array
-    """ρ_t, the weight of the advantage in a plain policy gradient; 0 where nothing was decided"""
+    """ρ_t, the weight of the advantage in a plain policy gradient; 0 where the decision is not valid"""
 
 
 def vtrace(
@@ -198,8 +200,8 @@ def vtrace(
 ) -> VTrace:
     """V-trace: v_t = V_t + ρ_t δ_t + γ_{t+1} c_t (v_{t+1} - V_{t+1}), with ρ = min(ρ̄, π/μ) and c = λ min(c̄, π/μ).
 
-    `ratio` π/μ is [T, N, P] from `seat_ratios`, or [T, N, 1] to share it among the seats. ρ̄ chooses the policy that is
-    valued, c̄ how far errors travel back. Espeholt et al. 2018, https://arxiv.org/abs/1802.01561
+    `ratio` π/μ is [T, N, P] from `seat_ratios`, or [T, N, 1] to use it for all seats. ρ̄ determines the policy whose
+    value is learned, c̄ how far errors propagate back. Espeholt et al. 2018, https://arxiv.org/abs/1802.01561
     """
     moves = transitions(reward, discount, first, value, gamma)
     ratio = jnp.where(moves.valid, ratio, 0.0)
@@ -215,10 +217,10 @@ def vtrace(
 def upgo(reward: Array, discount: Array, first: Array, value: Array, seat: Array, gamma: float | Array) -> Array:
     """Upgoing returns: G_t = r_{t+1} + γ_{t+1} (G_{t+1} if Q_{t+1} ≥ V_{t+1} else V_{t+1}), [T, N, P].
 
-    A seat follows what really happened while its own decisions turned out at least as good as expected, and falls back
-    on the critic at its first worse one, so that a late mistake does not blame the moves before it. Q runs from one
-    decision of the seat to its next: at the moves of others (`seat` [T+1, N] tells) both G and Q go on, for their
-    mistakes are no merit of ours. Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z
+    The return of a seat follows the rollout as long as its own decisions were at least as good as the critic expected,
+    and is bootstrapped from the critic at the first worse one, so that a late mistake does not lower the returns of
+    earlier decisions. Q spans from one decision of the seat to its next: at decisions of other seats (`seat` [T+1, N])
+    G and Q pass through unchanged, so that mistakes of opponents are not credited to this seat. Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z
     """
     moves = transitions(reward, discount, first, value, gamma)
     own = acts(seat, moves.value.shape[-1])[1:]

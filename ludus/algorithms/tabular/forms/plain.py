@@ -1,6 +1,6 @@
 """Q-learning in plain Python: the reference that the other forms equal to the last bit.
 
-A row is an array of 32-bit floats, so values are rounded when they are stored; all_actions else is computed in 64 bits.
+A row is an array of 32-bit floats, so values are rounded when they are stored; everything else is computed in 64 bits.
 """
 
 from __future__ import annotations
