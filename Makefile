@@ -1,4 +1,4 @@
-# `make setup` once, or let the other targets do it; `make studio` and `make test` are the two to know.
+# `make studio` opens the studio, `make test` runs the tests; both set up .venv first if needed.
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
@@ -17,13 +17,13 @@ $(STAMP): pyproject.toml constraints.txt
 real-core:  ## the real duel engine for the tests: npm's ocgcore-wasm, in .npm
 	npm install --prefix .npm --no-save --no-package-lock --no-audit --no-fund --loglevel=error ocgcore-wasm@0.1.2
 
-studio: setup  ## the workshop in the browser: watch agents learn, take the wheel, play against them
+studio: setup  ## open the studio in the browser
 	$(BIN)/ludus studio
 
-demo: setup  ## play every game and leave a picture of each in demo/
+demo: setup  ## play every game and write a picture of each to demo/
 	$(BIN)/ludus demo --out demo
 
-train: setup  ## a perfect tic-tac-toe player from nothing, and the proof that nobody beats it
+train: setup  ## train a tic-tac-toe player and prove that it never loses
 	$(BIN)/ludus train tictactoe
 	$(BIN)/ludus evaluate "$$(ls -d runs/tictactoe-* | tail -1)" --lines
 
@@ -46,7 +46,7 @@ pictures: setup  ## the pictures of the README
 screenshots: setup  ## every page of the studio, for its documentation
 	$(BIN)/python docs/screenshots.py
 
-bench: setup  ## measure here and now; on a quiet machine these are the committed results
+bench: setup  ## measure on this machine and replace the committed results
 	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part
 	$(BIN)/ludus bench startup --json > benchmarks/results/startup.json.part
 	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
@@ -55,7 +55,7 @@ bench: setup  ## measure here and now; on a quiet machine these are the committe
 	$(BIN)/ludus bench train --json > benchmarks/results/train.json.part
 	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train; do mv $$suite.json.part $$suite.json; done
 
-bench-peers:  ## games and training of peers beside ours in one run, in an environment of their own
+bench-peers:  ## measure Ludus and other libraries, in a separate environment
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --upgrade pip
 	.venv-peers/bin/python -m pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt --editable '.[gymnasium]' -r benchmarks/requirements.txt
@@ -63,7 +63,7 @@ bench-peers:  ## games and training of peers beside ours in one run, in an envir
 	.venv-peers/bin/python benchmarks/chart.py
 	.venv-peers/bin/python benchmarks/peers_train.py
 
-soak: setup real-core  ## runs in every runtime, with processes killed at random; Balatro on every deck and stake and duels with every deck, with bounds checks; duels beside the real core
+soak: setup real-core  ## long tests: all runtimes with processes killed at random; Balatro and duels with bounds checks; duels beside the real core
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/soak.py --seconds 120
 	$(BIN)/python benchmarks/soak_balatro.py
 	$(BIN)/python benchmarks/soak_duel.py

@@ -1,6 +1,6 @@
-"""Ludus: train, watch, play against, battle and serve game-playing agents.
+"""Ludus: train, watch, play against and evaluate game-playing agents.
 
-Nothing heavy is imported here: names are fetched when they are first used, so `import ludus` costs milliseconds.
+The names below are imported when they are first used, so `import ludus` takes milliseconds.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class PoolAgent(Agent, Protocol):
 def seated(agent: Agent, pool: AnyPool) -> Agent:
     """The agent for the games of this pool.
 
-    In rows where it has nothing to decide the step's discount is 0, as after the end of a game: it may skip the
-    thinking there, and whatever it answers is ignored.
+    In rows where it has nothing to decide, callers set the discount of the step to 0, as after the end of a game. The
+    agent may skip its computation there; its action is ignored.
     """
     return agent.at(pool) if isinstance(agent, PoolAgent) else agent

@@ -213,7 +213,9 @@ def check_state(state: Mapping[str, Array], actions: int, dtype: DType) -> None:
     names = dtype.names or ()
     missing = {"known", "count", *names} - set(state)
     if missing:
-        raise LudusError(f"this is not a table of this algorithm: it has no {', '.join(sorted(missing))}")
+        raise LudusError(
+            f"this is not a table of this algorithm: it has no {', '.join(sorted(missing))}; use another checkpoint"
+        )
     wanted = {"count": (np.dtype(np.int64), (1,)), "known": (np.dtype(np.uint64), (state["known"].size,))}
     wanted |= {name: (dtype[name].base, (state["known"].size, *dtype[name].shape)) for name in names}
     for name, form in wanted.items():

@@ -1,7 +1,7 @@
 """The roles of learning: an algorithm, the learner that it improves, and the workers that make its experience.
 
-A runtime runs workers and moves what they return; it never asks what that is. So tables, plans, policies and world
-models share one training loop and one set of runtimes.
+A runtime runs workers and moves what they return, without depending on its contents. So tables, plans, policies and
+world models share one training loop and one set of runtimes.
 """
 
 from __future__ import annotations

@@ -220,7 +220,8 @@ def upgo(reward: Array, discount: Array, first: Array, value: Array, seat: Array
     The return of a seat follows the rollout as long as its own decisions were at least as good as the critic expected,
     and is bootstrapped from the critic at the first worse one, so that a late mistake does not lower the returns of
     earlier decisions. Q spans from one decision of the seat to its next: at decisions of other seats (`seat` [T+1, N])
-    G and Q pass through unchanged, so that mistakes of opponents are not credited to this seat. Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z
+    both G and Q continue, so that mistakes of opponents are not credited to this seat. Vinyals et al. 2019,
+    https://doi.org/10.1038/s41586-019-1724-z
     """
     moves = transitions(reward, discount, first, value, gamma)
     own = acts(seat, moves.value.shape[-1])[1:]

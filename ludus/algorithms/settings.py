@@ -30,7 +30,7 @@ def checked(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         elif isinstance(default, tuple) and isinstance(value, list):
             value = tuple(value)
         if type(value) is not type(default) and get_origin(hints[field.name]) is not UnionType:
-            raise LudusError(f"{where}: {field.name} is {value!r}; it must be like {default!r}")
+            raise LudusError(f"{where}: {field.name} is {value!r}; expected a value such as {default!r}")
         words = choices(hints[field.name])
         wrong = [item for item in (value if isinstance(value, tuple) else (value,)) if words and item not in words]
         if wrong:

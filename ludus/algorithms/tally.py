@@ -22,14 +22,15 @@ def empty(seats: int) -> Array:
 
 
 def count(tally: Array, returns: Array, lengths: Array) -> None:
-    """Add ended games to a tally: returns [n, P] and lengths [n]."""
-    if not len(lengths):
-        return
+    """Add ended games to a tally: returns [n, P] and lengths [n].
+
+    Games are added one after the other, as compiled loops do it, because a sum of floats depends on the order.
+    """
     sums, squares, lows, highs = moments(tally)
     tally[EPISODES] += len(lengths)
     tally[LENGTHS] += lengths.sum()
-    sums += returns.sum(axis=0)
-    squares += np.square(returns).sum(axis=0)
+    sums[:] = np.cumsum(np.vstack([sums, returns]), axis=0)[-1]
+    squares[:] = np.cumsum(np.vstack([squares, returns * returns]), axis=0)[-1]
     np.minimum(lows, returns.min(axis=0), out=lows)
     np.maximum(highs, returns.max(axis=0), out=highs)
 

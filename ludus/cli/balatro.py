@@ -13,7 +13,7 @@ from ludus.types import LudusError
 @app.command
 def balatro(
     tool: Annotated[Literal["seed", "score"], tyro.conf.Positional],
-    items: Annotated[tuple[str, ...], tyro.conf.Positional],
+    items: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="SEED …|FILE")],
     /,
     antes: int = 8,
     deck: str = "red",
@@ -25,9 +25,9 @@ def balatro(
     Args:
         tool: `seed` lists shops, packs and bosses of a seed, `score` scores the hands in a file.
         items: Seeds like 7LB2WVPK, or one file in the format balatro-score-vectors/1.
-        antes: Number of antes to show of each seed.
-        deck: Deck that the seed is played with.
-        stake: Stake that the seed is played at.
+        antes: Number of antes to show of each seed, 1 to 39.
+        deck: Deck that the seed is played with: red, blue, yellow, … (see docs/games/balatro.md).
+        stake: Stake that the seed is played at: white, red, green, black, blue, purple, orange or gold.
         json: Print one JSON object: {"vectors": […]} for seeds, {"results": […]} for scores.
     """
     if tool == "seed":

@@ -35,11 +35,11 @@ def battle(
     Args:
         agents: The players: random, perfect, scripted, best, mcts(200), lookahead, a run, a checkpoint, or person.
         game: Name of the game; by default the game of a run among the agents.
-        games: Number of games for each pair of agents.
+        games: Number of games for each pair of agents, 1 to 10000000.
         seed: Random seed; the same seed gives the same games.
-        keep: Number of games of each pair to write as replays into --out.
+        keep: Number of games of each pair to write as replays into --out, 0 to 10000.
         out: Folder for replays and, with three or more agents, the picture of the results table.
-        json: Print one JSON object instead.
+        json: Print one JSON object instead of text.
     """
     from ludus.evaluation import battle as battles
 
@@ -97,8 +97,8 @@ def replay(
 
     Args:
         file: Replay file, as written by ludus battle --keep.
-        out: Picture to write instead: .gif, or .png or .svg for the final position.
-        scale: Size of the picture, from 0.1 to 4.
+        out: Picture to write instead: .gif or .mp4, or .png, .webp or .svg for the final position.
+        scale: Scale factor of the picture, 0.1 to 4.
         json: Print the replay, with the names of the moves, as one JSON object.
     """
     from ludus.evaluation import replays

@@ -29,9 +29,9 @@ def bench(
     Args:
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, or deep learning (train; about half an hour without --only).
-        game: Measure only this game.
-        rows: Number of games stepped in parallel.
-        rounds: Number of rounds; the median is reported.
+        game: For pool and startup: measure only this game.
+        rows: For pool: number of games stepped in parallel, 1 or more.
+        rounds: Number of rounds, 1 or more; the median is reported.
         only: For train: run only the parts whose names start with one of these: cartpole, car, recall, …
         json: Print one JSON object instead of a table.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @app.command
 def duel(
     tool: Annotated[Literal["decks", "deck", "random", "check", "compare", "replay"], tyro.conf.Positional],
-    items: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    items: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[DECK|FILE]")] = (),
     /,
     seed: int = 0,
     stage: int = 5,
@@ -36,14 +36,14 @@ def duel(
             `make real-core`);
             `replay` shows the contents of a .yrp file, and with --game plays it again in the real engine.
         items: The name of a deck, a .ydk file, a file of recorded duels, or a .yrp file.
-        seed: Random seed of `random` and of the first duel of `compare`; the same seed gives the same result.
+        seed: Random seed of `random` and of the first duel of `compare`, 0 or more.
         stage: Cards that `random` uses: 1 normal monsters, 2 plus simple spells, 3 starter cards, 4 Goat cards, 5 all.
         game: The real engine for `replay`, for example "duel@ygopro(core=wasm, cards=cards.cdb)".
         out: The .ydk file that `random` writes; without it, the deck is printed.
-        decisions: Number of decisions that `compare` checks, split evenly between the kinds of duels.
-        workers: Number of processes that `compare` uses.
+        decisions: Number of decisions that `compare` checks, 1 or more, split evenly between the kinds of duels.
+        workers: Number of processes that `compare` uses, 1 or more.
         kind: Duels that `compare` plays: Normal Monsters only (plain), cards with our own scripts (scripted), or both.
-        json: Print the result as one JSON object.
+        json: Print one JSON object instead of text.
     """
     if tool == "decks":
         _none(tool, items)

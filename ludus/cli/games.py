@@ -24,7 +24,7 @@ def list_games(json: bool = False) -> None:
     """List the games, one per line.
 
     Args:
-        json: Print one JSON object instead.
+        json: Print one JSON object instead of text.
     """
     from ludus import agents, games
 
@@ -55,11 +55,11 @@ def show(
     Args:
         game: Name of the game, optionally with parameters: car(track=7).
         seed: Random seed of the game.
-        steps: Number of steps to play.
-        out: Picture file to write; its suffix selects the format.
+        steps: Maximum number of steps, 1 to 1000000; a game with several seats is shown only to its end.
+        out: Picture file to write; its suffix selects the format. By default the game is drawn in the terminal.
         agent: The player: best, perfect, scripted, random, mcts, trained, lookahead, or the folder of a run.
-        scale: Size of the picture in the file, from 0.1 to 4.
-        columns: Width of the picture in the terminal, in characters.
+        scale: Scale factor of the picture in the file, 0.1 to 4.
+        columns: Width of the picture in the terminal in characters, 10 to 1000.
         json: Print the number of steps and games and the returns as one JSON object.
     """
     from ludus.evaluation import show as showing
@@ -123,10 +123,9 @@ def play(
     Args:
         game: Name of the game.
         against: The opponent in the other seats: best, perfect, scripted, random, mcts, trained, lookahead, or a run.
-            In a window the space bar gives your seat to it and takes it back.
-        seat: Your seat; seat 0 begins.
-        seed: Random seed of the game and the opponent; by default different each time.
-        window: Open a window.
+        seat: Your seat, 0 to the number of seats - 1; seat 0 begins, unless the game decides otherwise.
+        seed: Random seed of the game and the opponent; by default a different one each time.
+        window: Play in a window; there the space bar lets the agent play your seat, and takes it back.
     """
     from ludus.evaluation import terminal
 
@@ -140,11 +139,13 @@ def play(
 
 
 @app.command
-def new(name: Annotated[str, tyro.conf.Positional], /, out: pathlib.Path | None = None) -> None:
+def new(
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")], /, out: pathlib.Path | None = None
+) -> None:
     """Write the source file of a new game, to start from, into ludus_games in the current folder.
 
     Args:
-        name: Name of the game and of its file.
+        name: Name of the game and of its file: letters a to z and A to Z, digits and _, with a letter first.
         out: Another folder for the file. In a source checkout, ludus/games adds the game to the package.
     """
     from ludus import games
@@ -163,7 +164,7 @@ def check(game: GameName, /, json: bool = False) -> None:
 
     Args:
         game: Name of the game.
-        json: Print one JSON object instead.
+        json: Print one JSON object instead of text.
     """
     from ludus.evaluation import conformance
 
@@ -209,7 +210,7 @@ def _check_golden(path: pathlib.Path, game: str) -> None:
 
 
 @app.command
-def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()) -> None:
+def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")] = ()) -> None:
     """Compile games and their players now, so that later commands start at once.
 
     Args:
@@ -255,7 +256,7 @@ def demo(out: pathlib.Path = pathlib.Path("demo"), scale: float = 1.0, gallery: 
 
     Args:
         out: Folder for the pictures.
-        scale: Size of the pictures, from 0.1 to 4.
+        scale: Scale factor of the pictures, 0.1 to 4.
         gallery: Write only the small pictures of the studio's gallery, into this folder.
     """
     from ludus.evaluation import show as showing

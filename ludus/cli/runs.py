@@ -20,7 +20,7 @@ Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RU
 
 @app.command(name="runs")
 def list_runs(
-    names: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN …]")] = (),
     out: pathlib.Path = pathlib.Path("runs"),
     plot: pathlib.Path | None = None,
     json: bool = False,
@@ -28,10 +28,10 @@ def list_runs(
     """List training runs with their progress and score, and plot their scores.
 
     Args:
-        names: Only these runs.
+        names: Names of the runs to list; by default all.
         out: Folder that contains the runs.
-        plot: PNG file to plot the scores of all these runs into.
-        json: Print one JSON object instead.
+        plot: PNG file to write, with the scores of these runs over their steps.
+        json: Print one JSON object instead of text.
     """
     found = _summaries(names, out)
     if json:
@@ -77,12 +77,12 @@ def evaluate(
 
     Args:
         what: Folder of a run or of a checkpoint; with --agent, the name of a game.
-        agent: The player: expert, greedy, perfect, scripted, random, mcts, trained, lookahead.
-        games: Number of games.
-        against: The opponent in the other seats: random, perfect, scripted, mcts, lookahead, or a run.
+        agent: The player in a game: expert, greedy, perfect, scripted, random, mcts, trained or lookahead.
+        games: Number of games, 1 or more; in a match, a multiple of the number of players.
+        against: The opponent in games with several seats: random, perfect, scripted, mcts, lookahead, or a run.
         seed: Random seed; the same seed gives the same games.
         lines: Instead of sampling games, check every line of play of every opponent, from each seat (small games only).
-        json: Print one JSON object instead.
+        json: Print one JSON object instead of text.
     """
     from ludus.evaluation import scores as evaluation
 
@@ -182,7 +182,7 @@ def inspect(run: Folder, /, moves: tuple[str, ...] = (), seed: int = 0, json: bo
         run: Folder of a run or of a checkpoint.
         moves: Names of the moves that lead to the position; by default the first position.
         seed: Random seed of the game.
-        json: Print one JSON object instead.
+        json: Print one JSON object instead of text.
     """
     from ludus.evaluation import inspection
 

@@ -31,13 +31,13 @@ def studio(
     """Open the studio in the browser: watch and play games, train agents and see them learn.
 
     Args:
-        port: Port to listen on; by default the first free port from 8765.
-        host: Address to listen on for other machines, 0.0.0.0 for all addresses; visitors need the token.
+        port: Port to listen on, 0 to 65535 (0: any free port); by default the first free port from 8765.
+        host: Address for other machines, 0.0.0.0 for all, which then need the token; by default only this machine.
         token: Secret that visitors need, at least 16 characters; random by default when --host is given.
         out: Folder that contains the runs.
-        open: Open the browser.
+        open: Open the page in the browser.
         warmup: Compile games in the background that have not been compiled yet.
-        json: Print the address as one JSON object.
+        json: Print the address as one JSON object instead of text.
     """
     server = _server()
     if token and len(token) < LEAST_TOKEN:

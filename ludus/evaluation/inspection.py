@@ -134,7 +134,7 @@ def _value_lines(position: JsonObject) -> list[str]:
 
 def _worth_lines(position: JsonObject) -> list[str]:
     worth = ", ".join(f"seat {seat} {value:+.4f}" for seat, value in enumerate(position["value_by_seat"]))
-    novelty = f", novelty {position['novelty']:+.4f}" if "novelty" in position else ""
+    novelty = f", intrinsic {position['novelty']:+.4f}" if "novelty" in position else ""
     return [f"seat {position['seat']} is to move; value: {worth}{novelty}"]
 
 

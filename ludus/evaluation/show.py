@@ -30,7 +30,7 @@ class Show(NamedTuple):
 
 
 def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every: int = 1) -> Show:
-    """Let one kind of agent play all seats for `steps` steps or until the game is over."""
+    """Let one kind of agent play all seats for `steps` steps; games with several seats are played only once."""
     pool = open_drawable(name, seed)
     player = agents.seated(agents.load(agent, name), pool)
     params, memory, step = player.init(pool.spec, seed), player.memory(len(pool.step.seat)), pool.step

@@ -80,7 +80,7 @@ def _contents(packed: zipfile.ZipFile) -> dict[str, bytes]:
             found[match[1]] = stream.read(room + 1)
         room -= len(found[match[1]])
         if room < 0:
-            raise Refusal(f"the zip unpacks to more than {LARGEST // 2**20} MB", 413)
+            raise Refusal(f"the zip unpacks to more than {LARGEST // 2**20} MB, the limit for an agent", 413)
     if checkpoint.MANIFEST not in found:
         raise Refusal(f"the zip contains no {checkpoint.MANIFEST}; send a file made by export", 422)
     return found

@@ -94,7 +94,7 @@ class Shelf:
             return str(self.checkpoint(match[1], match[2]).absolute())
         if match := SEARCH.fullmatch(name):
             if int(match[1]) < 1:
-                raise Refusal("a search needs at least one simulation")
+                raise Refusal("a search needs at least one simulation; write for example mcts(200)")
             return name
         if name not in LABELS:
             raise unknown("agent", name, f"; there are {', '.join(offer.name for offer in self.agents(game)[:12])}")

@@ -154,7 +154,9 @@ def to_toml(run: Run[Any]) -> str:
 def read(path: pathlib.Path) -> Run[Any]:
     """The run with the settings in a run.toml."""
     if not path.is_file():
-        raise LudusError(f'"{path.parent}" is not the folder of a run: it has no {path.name}')
+        raise LudusError(
+            f'"{path.parent}" is not the folder of a run: it has no {path.name}; ludus runs lists all runs'
+        )
     return from_dict(_read_toml(path), f'"{path}"')
 
 

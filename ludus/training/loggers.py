@@ -176,7 +176,7 @@ def open_sinks(names: Iterable[str], folder: str | Path, resume_step: int | None
         if name not in _OPENERS:
             close = difflib.get_close_matches(name, _OPENERS, 1)
             hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(_OPENERS)}"
-            raise LudusError(f'unknown sink "{name}"; {hint}')
+            raise LudusError(f'unknown logger "{name}"; {hint}')
     sinks: list[Sink] = []
     with ExitStack() as on_failure:
         for name in wanted:

@@ -35,9 +35,9 @@ def train(
     `ready` is called before the first update, to wait for its compilation.
     """
     source.publish(algorithm.broadcast(learner), version=0)
-    asked = time.perf_counter()
+    requested_at = time.perf_counter()
     for version, experience in enumerate(source, start=1):
-        waited = time.perf_counter() - asked
+        waited = time.perf_counter() - requested_at
         ready()
         learner, metrics = algorithm.update(agent, learner, experience)
         source.publish(algorithm.broadcast(learner), version)
@@ -45,7 +45,7 @@ def train(
         yield Progress(version, learner, metrics | waiting(metrics, waited), age)
         if metrics.get("finished") == 1.0:
             return
-        asked = time.perf_counter()
+        requested_at = time.perf_counter()
 
 
 def waiting(metrics: Metrics, waited: float) -> Metrics:

@@ -71,7 +71,7 @@ def act(trial: Trial, memory, key: int):
 
 
 def is_curious(agent: Agent) -> bool:
-    """Whether a trained network has an additional value for novelty rewards."""
+    """Whether a trained network has an additional value for intrinsic rewards."""
     return getattr(getattr(agent, "agent", agent), "curious", False)
 
 

@@ -142,7 +142,7 @@ def test_what_cannot_be_trained_is_refused_before_there_is_a_folder(trainer, set
     [
         ("[ppo.mlp]\nwidht = 3", 'mlp has an unknown setting "widht"; did you mean "width"?'),
         ("[ppo.model]\nrnn_typ = 3", 'model has an unknown setting "rnn_typ"; did you mean "rnn_type"?'),
-        ("[ppo.mlp]\nwidth = 'broad'", "mlp: width is 'broad'; it must be like 64"),
+        ("[ppo.mlp]\nwidth = 'broad'", "mlp: width is 'broad'; expected a value such as 64"),
         ("[ppo]\nmlp = 3", "mlp is 3; it must be a table of settings"),
         ("[pppo]\nclip = 0.1", 'a section [pppo], which is not an algorithm; did you mean "ppo"?'),
         ("[ppo]\nclip_coeff = 0.1", 'unknown setting "clip_coeff"; did you mean "clip_coef"?'),

@@ -149,16 +149,14 @@ def test_mistakes_get_sentences(tmp_path):
     with pytest.raises(LudusError, match="give the metric another name"):
         sink.write(1, {"step": 2.0})
     sink.close()
-    with pytest.raises(LudusError, match='unknown sink "tensorbord"; did you mean "tensorboard"'):
+    with pytest.raises(LudusError, match='unknown logger "tensorbord"; did you mean "tensorboard"'):
         open_sinks(["jsonl", "tensorbord"], tmp_path / "run")
     with pytest.raises(LudusError, match="there are jsonl, tensorboard, wandb"):
         open_sinks(["paper"], tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "module"), [("tensorboard", "tensorboard.compat.proto"), ("wandb", "wandb")]
-)
+@pytest.mark.parametrize(("name", "module"), [("tensorboard", "tensorboard.compat.proto"), ("wandb", "wandb")])
 def test_a_missing_package_is_named(tmp_path, monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(LudusError, match=rf"pip install 'ludus\[{name}\]'"):

@@ -53,7 +53,7 @@ class Judgement(NamedTuple):
     policy: Policy
     """log-probabilities [T, N, A], or a Gaussian"""
     value: Array
-    """[T, N, P] for each seat, and one more column for novelty rewards if the agent is `curious`"""
+    """[T, N, P] for each seat, and one more column for intrinsic rewards if the agent is `curious`"""
     memory: Memory
     """after the last step"""
     statistics: PyTree
@@ -67,7 +67,7 @@ class DeepAgent(Agent):
     network: Network
     spec: Spec
     curious: bool = False
-    """the last column of the value is for novelty rewards"""
+    """the last column of the value is for intrinsic rewards"""
     greedy: bool = False
     """choose the most likely action instead of sampling"""
 
@@ -196,13 +196,13 @@ def agent_for(
 
 
 def check_heads_for_play(args: ModelArgs, curious: bool) -> None:
-    """Raise LudusError for heads that this agent cannot use: q_head, or int_head without novelty rewards."""
+    """Raise LudusError for heads that this agent cannot use: q_head, or int_head without intrinsic rewards."""
     if args.q_head:
         raise LudusError(
             "q_head gives action values, but this agent needs a policy and a value; set model.q_head to false"
         )
     if args.int_head and not curious:
-        raise LudusError("int_head is the value of novelty rewards, but there are none; set int_coef above 0")
+        raise LudusError("int_head is the value of intrinsic rewards, but there are none; set int_coef above 0")
 
 
 def value_columns(spec: Spec) -> int:

@@ -66,7 +66,10 @@ def learners(wanted: int, acting: int = 0) -> list[jax.Device]:
     if acting + max(wanted, 1) > len(there):
         kinds = ", ".join(sorted({device.platform for device in there}))
         others = f" and {acting} only for actors" if acting else ""
-        raise LudusError(f"{wanted or 1} devices{others} were requested, but this process has {len(there)} ({kinds})")
+        raise LudusError(
+            f"{wanted or 1} devices{others} were requested, but this process has {len(there)} ({kinds}); "
+            f"lower {'--devices or --actor-devices' if acting else '--devices'}"
+        )
     last = acting + wanted if wanted else None
     found = [present(process)[acting:last] for process in range(jax.process_count())]
     if len({len(part) for part in found}) > 1:

@@ -23,7 +23,7 @@ from ludus.games import Game
 from ludus.types import Array, Continuous, Discrete, JsonObject, LudusError, Spec
 
 TIE = 1e-5
-"""subtracted from the other actions that are as good as the plan's: play at random among them might never end"""
+"""subtracted from actions that tie with the action of the plan: random play among them might never end the game"""
 UNIT_SECONDS = 0.25
 """minimum duration of one unit of work"""
 

@@ -1,4 +1,4 @@
-"""Proximal policy optimisation: an actor and a critic learn from rollouts of the newest policy.
+"""Proximal policy optimisation: an actor and a critic learn from rollouts of a recent policy.
 
 This module contains the settings and imports no JAX; the update is in `update.py`, the losses are in `objective.py`.
 """
@@ -84,10 +84,9 @@ class PPO:
     gae_lambda: float = 0.95
     """λ of generalised advantage estimation and of V-trace; 0 to 1"""
     own_turns_only: bool = False
-    """compute advantages from one decision of the agent to its next and train the critic on these steps only; for games
-    against opponents who play differently or see other information"""
+    """compute advantages from one own decision to the next, and train the critic only on these; for fixed opponents"""
     advantage_estimator: Literal["gae", "vtrace"] = "gae"
-    """vtrace corrects for rollouts of older parameters by importance weights"""
+    """gae, or vtrace, which corrects for rollouts of older parameters by importance weights"""
     refresh_rollouts: bool = True
     """recompute log-probabilities and values of a rollout with the newest parameters before the update"""
     recompute_advantages: bool = False
@@ -108,26 +107,26 @@ class PPO:
     vf_coef: float = 0.5
     """coefficient of the value loss; 0 or more"""
     clip_range_vf: float = 0.0
-    """clipping range of value predictions in one update; 0 for off"""
+    """clipping range of value predictions in one update; above 0, or 0 for off"""
     ent_coef: str = "0.01"
     """coefficient of the entropy bonus; a number or a schedule over steps"""
     target_kl: float = 0.0
-    """stop an update when the approximate KL divergence exceeds this; 0 for off"""
+    """skip the rest of an update when the approximate KL divergence exceeds this; above 0, or 0 for off"""
 
     burn_in: int = 0
     """first steps of each sequence that only warm up the memory; 0 to rollout_length - 1"""
     bptt_length: int = 0
-    """steps after which backpropagation through the memory is truncated; 0 for the whole rollout"""
+    """steps after which backpropagation through the memory is truncated; 1 or more, or 0 for the whole rollout"""
 
     int_coef: float = 0.0
-    """coefficient of intrinsic rewards for novel observations (random network distillation); 0 for off"""
+    """coefficient of intrinsic rewards for novel observations (random network distillation); above 0, or 0 for off"""
     int_gamma: float = 0.99
     """discount factor of intrinsic rewards per step; 0 to 1"""
     update_proportion: float = 0.25
     """fraction of the steps that the predictor of random network distillation is trained on; 0 to 1"""
 
     devices: int = 0
-    """devices that compute updates in each process; 0 for all: every GPU, or every core"""
+    """devices that compute updates in each process; 1 or more, or 0 for all: every GPU, or every core"""
     actor_devices: int = 0
     """devices of each process, counted from the first, that only collect rollouts; 0 to share those of the updates"""
 
@@ -136,7 +135,7 @@ class PPO:
     snapshot_interval: int = 20
     """updates between two snapshots of the agent for the opponent "past"; 1 or more"""
     max_snapshots: int = 8
-    """snapshots that are kept; 1 or more"""
+    """newest snapshots that are kept for the opponent "past"; 1 or more"""
 
     def __post_init__(self) -> None:
         for text in (self.learning_rate, self.ent_coef):

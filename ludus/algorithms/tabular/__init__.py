@@ -57,7 +57,7 @@ class Tabular:
     """former names, for the error message about an old run.toml"""
 
     method: Annotated[str, tyro.conf.arg(name="algorithm")] = "q_learning"
-    """the learning method: q_learning, sarsa, …"""
+    """name of the algorithm: q_learning, sarsa, …; planning methods, ppo and world_model have other flags"""
     form: Literal["compiled", "numpy", "list"] = "compiled"
     """implementation of Q-learning; list and numpy are slow and meant to be read and compared"""
     policy: str = "epsilon_greedy"

@@ -55,7 +55,7 @@ class ReplayWriter:
             self._home.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LudusError(
-                f"keep={folder} is not allowed: {error.strerror or error}; send a folder for replays"
+                f"keep={folder} is not a folder that can be written: {error.strerror or error}; give another folder"
             ) from None
         numbers = (path.stem[5:] for path in self._home.glob("duel-*.yrp"))
         self._last = max((int(number) for number in numbers if number.isdigit()), default=0)

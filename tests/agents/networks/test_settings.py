@@ -41,7 +41,7 @@ NUMBERS = {
 """values other than the default; 2 for all other numbers"""
 REFUSED = {
     "q_head": "q_head gives action values, but this agent needs a policy and a value; set model.q_head to false",
-    "int_head": "int_head is the value of novelty rewards, but there are none; set int_coef above 0",
+    "int_head": "int_head is the value of intrinsic rewards, but there are none; set int_coef above 0",
 }
 ALONE = {"switch": "switch is for sequences of two seats", "oppo_info": "this game has neither; turn it off"}
 """the same for games with one seat"""
@@ -151,7 +151,7 @@ def test_every_setting_of_the_world_model_works(kind, name, value):
     assert dream[0].shape == (4, ROWS, 6) and dream[1].shape == (3, ROWS, 2)
 
 
-def test_novelty_rewards_set_int_head():
+def test_intrinsic_rewards_set_int_head():
     pool = opened("tictactoe")
     for args in (ModelArgs(**SMALL), ModelArgs(**SMALL, int_head=True)):
         assert deep.new_agent(pool, args, curious=True).network.args.int_head

@@ -141,7 +141,7 @@ class RNNAgent(nn.Module):
         return widened(actor(known, encoded.actions, encoded.legal), self.actions.n)
 
     def _value(self, known: Array, from_others: Array | None, encoded: Encoded, train: bool) -> Array:
-        """[B, outputs], and one more column for novelty rewards with int_head."""
+        """[B, outputs], and one more column for intrinsic rewards with int_head."""
         if self.args.oppo_info:
             more = [part for part in (from_others, encoded.hidden) if part is not None]
             flat = [part.reshape(known.shape[0], -1).astype(known.dtype) for part in more]

@@ -20,25 +20,25 @@ class EncoderArgs:
     """Settings of the encoder from an observation to one vector."""
 
     num_layers: int = 2
-    """layers of the transformer over entities"""
+    """layers of the transformer over entities; 1 or more"""
     num_channels: int = 128
-    """width of a token"""
+    """width of a token; a multiple of 16, above 256 a multiple of 128"""
     use_history: bool = True
     """read past actions, if the game shows them"""
     card_mask: bool = False
-    """hide padding entities from attention; only then can they be cut off"""
+    """mask padding entities in attention, which also allows the agent to cut them off before the computation"""
     noam: bool = True
-    """use RMS norms, gated MLPs and no biases instead of classic layers"""
+    """use RMS norms, gated MLPs and no biases instead of the original transformer layers"""
     action_feats: bool = True
     """include a summary of the legal actions in the state"""
     oppo_info: bool = False
-    """show the critic also hidden information"""
+    """let the critic read hidden information too"""
     freeze_id: bool = False
     """keep the initial embedding table of ids fixed"""
     embedding_shape: int | tuple[int, ...] = ()
     """number of ids of the embedding table, or (ids, dimensions); () for 999 ids of 1024 dimensions"""
     version: int = 2
-    """2: a gated MLP processes the global fields; 1: they are only normalised"""
+    """1 or 2; with 2 a gated MLP processes the global fields, with 1 they are only normalised"""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -50,53 +50,51 @@ class ModelArgs:
     """Settings of an `RNNAgent`."""
 
     num_layers: int = 2
-    """layers of the transformer over entities"""
+    """layers of the transformer over entities; 1 or more"""
     num_channels: int = 128
-    """width of a token"""
+    """width of a token; a multiple of 16, above 256 a multiple of 128"""
     rnn_channels: int = 512
-    """width of the memory"""
+    """width of the memory; 1 or more, a multiple of rwkv_head_size with rwkv, of 128 with transformer"""
     rnn_type: Memory = "lstm"
     """type of memory: lstm, gru, rwkv, transformer (attention to the last states) or none"""
     use_history: bool = True
     """read past actions, if the game shows them"""
     card_mask: bool = False
-    """hide padding entities from attention; only then can they be cut off"""
+    """mask padding entities in attention, which also allows the agent to cut them off before the computation"""
     untold_named: bool = True
-    """let attention read unknown entities that have an id, such as the cards in one's own deck in a duel; without it,
-    all unknown entities are masked like padding"""
+    """with card_mask: do not mask unknown entities that have an id, such as the cards of the own deck in a duel"""
     noam: bool = True
-    """use RMS norms, gated MLPs and no biases instead of classic layers"""
+    """use RMS norms, gated MLPs and no biases instead of the original transformer layers"""
     action_feats: bool = True
     """include a summary of the legal actions in the state"""
     version: int = 2
-    """2: a gated MLP processes the global fields; 1: they are only normalised"""
+    """1 or 2; with 2 a gated MLP processes the global fields, with 1 they are only normalised"""
     film: bool = True
     """let actions attend to each other, modulated by the state (FiLM); otherwise a dot product with the state"""
     oppo_info: bool = False
-    """show the critic also the memories of all seats and hidden information"""
+    """let the critic read the memories of all seats and hidden information too"""
     rnn_shortcut: bool = False
     """give the heads the encoded state in addition to the memory"""
     batch_norm: bool = False
     """use batch renormalisation in the critic (CrossCritic)"""
     critic_width: int = 128
-    """width of the critic's hidden layers"""
+    """width of the critic's hidden layers; 1 or more"""
     critic_depth: int = 3
-    """number of hidden layers of the critic"""
+    """number of hidden layers of the critic; 1 or more"""
     rwkv_head_size: int = 32
-    """width of a head of the rwkv memory"""
+    """width of a head of the rwkv memory; 1 or more"""
     memory_length: int = 64
-    """states that the transformer memory keeps; steps that an lstm is initialized to remember"""
+    """states that the transformer memory keeps; steps that an lstm is initialised to remember; 1 or more"""
     embedding_shape: int | tuple[int, ...] = ()
     """number of ids of the embedding table, or (ids, dimensions); () for 999 ids of 1024 dimensions"""
     q_head: bool = False
-    """output action values instead of a policy and a value; not for PPO, which needs both"""
+    """output action values instead of a policy and a value; refused by PPO, which needs both"""
     int_head: bool = False
-    """add a value output for novelty rewards; set automatically by --int-coef"""
+    """add a value output for intrinsic rewards; set automatically if int_coef is above 0"""
     freeze_id: bool = False
     """keep the initial embedding table of ids fixed"""
     switch: bool = False
-    """booleans in `switch_or_main` mark where the seat changes, in sequences sorted by seat; no effect in runs, which
-    pass the seat as a number"""
+    """for your own code: `switch_or_main` marks changes of seat in sequences sorted by seat; no effect in runs"""
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -115,9 +113,9 @@ class MLPArgs:
     """Settings of an `MLPAgent`."""
 
     width: int = 64
-    """units of a hidden layer"""
+    """units of a hidden layer; 1 or more"""
     depth: int = 2
-    """number of hidden layers"""
+    """number of hidden layers; 1 or more"""
     activation: Activation = "tanh"
     """activation function: tanh, relu, silu or gelu"""
     shared: bool = False

@@ -100,10 +100,10 @@ class FormWorker:
         moved = ~step.first
         self.lengths[moved] += 1
         self.gained[moved] += step.reward[moved]
-        # In this order, because a sum of floats depends on it.
-        for i in np.flatnonzero(moved & (status != PLAYING)):
-            tallies.count(tally, self.gained[i : i + 1], self.lengths[i : i + 1])
-            self.lengths[i], self.gained[i] = 0, 0.0
+        ended = moved & (status != PLAYING)
+        if ended.any():
+            tallies.count(tally, self.gained[ended], self.lengths[ended])
+            self.lengths[ended], self.gained[ended] = 0, 0.0
 
     def state(self) -> dict[str, Array]:
         """All that is needed to continue exactly; games that cannot be saved start again."""
@@ -119,7 +119,7 @@ class FormWorker:
         missing = {*SAVED, "time"} - set(state)
         if missing:
             raise LudusError(
-                f"this checkpoint cannot be resumed: it has no {', '.join(sorted(missing))}; is it from another form?"
+                f"this checkpoint cannot be resumed: it has no {', '.join(sorted(missing))}; check its form"
             )
         self.time = int(state["time"][0])
         if not self.pool.can_save:
