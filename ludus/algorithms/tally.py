@@ -31,8 +31,8 @@ def count(tally: Array, returns: Array, lengths: Array) -> None:
     tally[LENGTHS] += lengths.sum()
     sums[:] = np.cumsum(np.vstack([sums, returns]), axis=0)[-1]
     squares[:] = np.cumsum(np.vstack([squares, returns * returns]), axis=0)[-1]
-    np.minimum(lows, returns.min(axis=0), out=lows)
-    np.maximum(highs, returns.max(axis=0), out=highs)
+    np.minimum(lows, returns.min(axis=0, initial=np.inf), out=lows)
+    np.maximum(highs, returns.max(axis=0, initial=-np.inf), out=highs)
 
 
 def merged(tallies: Sequence[Array]) -> Array:

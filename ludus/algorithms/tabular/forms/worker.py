@@ -24,6 +24,9 @@ from ludus.types import Array, Discrete, LudusError, Spec, Step
 
 SAVED = ("places", "actions", "pending", "seats", "lengths", "gained")
 
+Ended = tuple[Array, Array]
+"""returns [n, P] and lengths [n] of games that ended"""
+
 
 class FormWorker:
     """Plays rows of one game and updates a table in the form `algorithm.form`."""
@@ -62,13 +65,15 @@ class FormWorker:
     def learn(self, table: Table, steps: int) -> Array:
         """Play `steps` time steps of all rows and update the table; returns the tally of these steps."""
         tally = tallies.empty(self.spec.seats)
-        turns = TURNS[self.algorithm.form](table)
+        turns, ended = TURNS[self.algorithm.form](table), list[Ended]()
         for _ in range(steps):
-            moved = self._move(tally)
+            moved = self._move(ended)
             tally[tallies.DECISIONS] += self.desks.pending.sum()
             turns.take(moved, self.desks, self._rates(), (self.dice + self.time) & BITS)
             self.time += 1
         turns.close()
+        if ended:
+            tallies.count(tally, *(np.concatenate(parts) for parts in zip(*ended, strict=True)))
         return tally
 
     def _rates(self) -> CurrentRates:
@@ -76,13 +81,13 @@ class FormWorker:
         step = self.time * self.stride
         return CurrentRates(self.learning_rate(step), self.algorithm.gamma, self.exploration(step))
 
-    def _move(self, tally: Array) -> Moves:
+    def _move(self, games: list[Ended]) -> Moves:
         """Advance the games of the pool, except at the very first step."""
         step = self.pool.advance(self.desks.actions) if self.opened else self.pool.step
         self.opened = True
         movers, self.seats = self.seats, step.seat.astype(np.int64)
         status = self.pool.status
-        self._count(step, status, tally)
+        self._count(step, status, games)
         rewards = step.reward[np.arange(self.rows), movers].astype(np.float64)
         signs = np.where(self.opposed & (self.seats != movers), -1.0, 1.0)
         return Moves(np.where(status == OVER, -1, self._places(step)), step.mask, rewards, signs, status)
@@ -95,14 +100,14 @@ class FormWorker:
         per_seat = self.algorithm.tables == "seat"
         return digits.sum(axis=1) + (self.positions.count * self.seats if per_seat else 0)
 
-    def _count(self, step: Step, status: Array, tally: Array) -> None:
-        """Update lengths and returns of the games that were advanced, and the tally for those that ended."""
+    def _count(self, step: Step, status: Array, games: list[Ended]) -> None:
+        """Update lengths and returns of the games that were advanced; those that ended are added to the list."""
         moved = ~step.first
         self.lengths[moved] += 1
         self.gained[moved] += step.reward[moved]
         ended = moved & (status != PLAYING)
         if ended.any():
-            tallies.count(tally, self.gained[ended], self.lengths[ended])
+            games.append((self.gained[ended], self.lengths[ended]))
             self.lengths[ended], self.gained[ended] = 0, 0.0
 
     def state(self) -> dict[str, Array]:
