@@ -2,28 +2,34 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/ready
+PLAYER := .venv/studio-ready
 
 .PHONY: setup real-core studio demo train test check format pictures screenshots bench bench-peers soak clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
-	@echo "setting up .venv (about a minute) …"
+$(PLAYER): pyproject.toml constraints.txt
+	@echo "setting up .venv for the studio (about a minute) …"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[studio]'
+	@touch $(PLAYER)
+
+$(STAMP): $(PLAYER)
+	@echo "adding the tools of developers to .venv (about a minute) …"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,outsiders]'
 	@touch $(STAMP)
 
 real-core:  ## the real duel engine for the tests: npm's ocgcore-wasm, in .npm
 	npm install --prefix .npm --no-save --no-package-lock --no-audit --no-fund --loglevel=error ocgcore-wasm@0.1.2
 
-studio: setup  ## open the studio in the browser
+studio: $(PLAYER)  ## open the studio in the browser
 	$(BIN)/ludus studio
 
-demo: setup  ## play every game and write a picture of each to demo/
+demo: $(PLAYER)  ## play every game and write a picture of each to demo/
 	$(BIN)/ludus demo --out demo
 
-train: setup  ## train a tic-tac-toe player and prove that it never loses
+train: $(PLAYER)  ## train a tic-tac-toe player and prove that it never loses
 	$(BIN)/ludus train tictactoe
 	$(BIN)/ludus evaluate "$$(ls -d runs/tictactoe-* | tail -1)" --lines
 

@@ -6,6 +6,7 @@ choices are made in both until the duel ends or the first difference is found.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import itertools
 import random
@@ -105,8 +106,10 @@ def play(kind: str, seed: int) -> Played:
 
 @functools.cache
 def open_core() -> NodeCore:
-    """One Node process for each worker process."""
-    return NodeCore(scripts.OwnCards())
+    """One Node process for each worker process, which ends with it."""
+    core = NodeCore(scripts.OwnCards())
+    atexit.register(core.close)
+    return core
 
 
 def random_setup(kind: str, rng: random.Random) -> Setup:
