@@ -138,7 +138,9 @@ class Tabular:
     def count_workers(self, wanted: int, places: int) -> int:
         workers = wanted or places
         if workers > 1 and not self.mergeable:
-            raise LudusError(f"{self.method} learns a model that cannot be merged: run it with --runtime local --workers 1")
+            raise LudusError(
+                f"{self.method} learns a model that cannot be merged: run it with --runtime local --workers 1"
+            )
         return workers
 
     def chunk(self, pool: AnyPool, desk: Desk, rows: int, wanted: int, longest: int) -> int:
