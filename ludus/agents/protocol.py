@@ -53,3 +53,8 @@ def seated(agent: Agent, pool: AnyPool) -> Agent:
     agent may skip its computation there; its action is ignored.
     """
     return agent.at(pool) if isinstance(agent, PoolAgent) else agent
+
+
+def simulates(agent: Agent) -> bool:
+    """Whether the agent simulates so many steps per decision that it waits for compiled rules (`simulates = True`)."""
+    return bool(getattr(agent, "simulates", False))

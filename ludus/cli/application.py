@@ -14,11 +14,11 @@ GameName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
 
 
 def print_json(value: object) -> None:
-    print(json.dumps(value))
+    print(json.dumps(value), flush=True)
 
 
 @contextlib.contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(ended: str = "measured") -> Iterator[Callable[[str, float, float], None]]:
     """A progress bar on standard error, so that standard output holds only the result."""
     from rich.console import Console
     from rich.progress import Progress
@@ -26,4 +26,4 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     with Progress(console=Console(stderr=True)) as bar:
         task = bar.add_task("measuring …", total=None)
         yield lambda what, done, total: bar.update(task, description=f"{what} …", completed=done, total=total)
-        bar.update(task, description="measured", completed=1, total=1)
+        bar.update(task, description=ended, completed=1, total=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import sys
 import time
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import tyro
 
-from ludus.cli.application import GameName, app, print_json
+from ludus.cli.application import GameName, app, print_json, progress_bar
 from ludus.files import write_atomically
 from ludus.types import Array, JsonObject, LudusError
 
 if TYPE_CHECKING:
+    from ludus.evaluation.preparation import Progress, Report
     from ludus.evaluation.show import Show
     from ludus.games import Game
 
@@ -210,33 +212,43 @@ def _check_golden(path: pathlib.Path, game: str) -> None:
 
 
 @app.command
-def warmup(names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")] = ()) -> None:
+def warmup(
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")] = (),
+    /,
+    json: bool = False,
+) -> None:
     """Compile games and their players now, so that later commands start at once.
 
     Args:
         names: Games to compile; by default all.
+        json: Print the progress as JSON objects, one per line.
     """
-    for name in names or _loadable():
-        start = time.perf_counter()
-        _compile(name)
-        print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
+    from ludus.evaluation.preparation import compile_game
+
+    chosen = names or tuple(_loadable())
+    if json:
+        for name in chosen:
+            compile_game(name, functools.partial(_print_progress, name))
+        return
+    with progress_bar("compiled") as bar:
+        for ready, name in enumerate(chosen):
+            start = time.perf_counter()
+            compile_game(name, _warmup_report(bar, name, ready, len(chosen)))
+            print(f"{name:<12} ready in {time.perf_counter() - start:.1f} s")
 
 
-def _compile(name: str) -> None:
-    """Compile a game, its players and its pictures."""
-    from ludus import agents
-    from ludus.pool import Pool, note_compiled
+def _print_progress(name: str, progress: Progress) -> None:
+    print_json({"game": name, **progress._asdict()})
 
-    pool = Pool(name, 1, threads=1)
-    for agent in (agents.seated(agents.load(kind, name), pool) for kind in agents.kinds_for(name)):
-        params, memory = agent.init(pool.spec, 0), agent.memory(1)
-        for move in range(20):  # enough moves to leave the opening book of a player
-            pool.advance(agent.act(params, memory, pool.step, move)[0].action)
-        pool.reset()
-    pool.play_randomly(1)
-    if pool.can_draw:
-        pool.scene()
-    note_compiled(pool.game, "everything")
+
+def _warmup_report(bar: Callable[[str, float, float], None], name: str, ready: int, games: int) -> Report:
+    """Show the progress of one game in the bar of all games."""
+
+    def report(progress: Progress) -> None:
+        left = f", about {progress.seconds_left:.0f} s left" if progress.done < 1 else ""
+        bar(f"compiling {name}: {progress.part}{left}", ready + progress.done, games)
+
+    return report
 
 
 def _loadable() -> list[str]:

@@ -9,13 +9,17 @@ import hashlib
 import os
 import pathlib
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import numba
 
 _config: Any = numba.config  # Numba sets its attributes at run time, from the environment
+_local = threading.local()
+QUIET = "LUDUS_QUIET"
+"""environment variable: do not report compilation"""
 
 
 def cache_root() -> pathlib.Path:
@@ -33,6 +37,25 @@ def compiler() -> tuple[object, ...]:
 def plain_python() -> bool:
     """Whether compilation is switched off for debugging (NUMBA_DISABLE_JIT=1)."""
     return bool(_config.DISABLE_JIT)
+
+
+def interpreting() -> bool:
+    """Whether this thread runs compiled functions as plain Python for now; see `interpreted`."""
+    return getattr(_local, "interpreting", False)
+
+
+@contextlib.contextmanager
+def interpreted(active: bool = True) -> Iterator[None]:
+    """In this thread, call rules and kernels as plain Python, so that nothing waits for the compiler.
+
+    States have the same bytes in both modes, so a game may change from one to the other between two steps.
+    """
+    before = interpreting()
+    _local.interpreting = active
+    try:
+        yield
+    finally:
+        _local.interpreting = before
 
 
 @functools.cache
@@ -82,18 +105,33 @@ def inside_folder() -> bool:
 
 
 @contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Do not report compilation on stderr, because the caller shows its progress."""
+    os.environ[QUIET] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[QUIET]
+
+
+@contextlib.contextmanager
 def telling_first_time(what: str, marker: pathlib.Path) -> Iterator[None]:
     """Report on stderr that `what` is being compiled; silent if the marker of an earlier compilation exists."""
-    if marker.exists():
+    if marker.exists() or interpreting():
         yield
         return
-    start = time.perf_counter()
-    print(f"ludus: compiling {what} for the first time …", end="", file=sys.stderr, flush=True)
+    start, stream = time.perf_counter(), None if QUIET in os.environ else sys.stderr
+    _tell(f"ludus: compiling {what} for the first time …", stream)
     try:
         yield
     except BaseException:
-        print(" failed", file=sys.stderr, flush=True)
+        _tell(" failed\n", stream)
         raise
     marker.parent.mkdir(parents=True, exist_ok=True)
     marker.touch()
-    print(f" {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    _tell(f" {time.perf_counter() - start:.1f} s\n", stream)
+
+
+def _tell(text: str, stream: TextIO | None) -> None:
+    if stream is not None:
+        print(text, end="", file=stream, flush=True)

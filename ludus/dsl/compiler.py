@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from numba import njit, types
+import numpy as np
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_lock import global_compiler_lock
@@ -23,6 +24,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import Signature
 
 from ludus.dsl import cache, errors
+from ludus.dsl.rows import plain_argument
 from ludus.types import LudusError
 
 _local = threading.local()
@@ -71,11 +73,16 @@ class PartCompiler(CompilerBase):
 class Rule(CPUDispatcher):
     """A compiled function that loops call; when Python calls it, it is compiled as a complete function."""
 
+    translated: ClassVar[int] = 0
+    """number of rules that this process has translated to LLVM IR, for progress bars"""
+
     def __init__(self, function: Callable[..., object], **options: object) -> None:
         options = {"nopython": True, "boundscheck": None, **FLAGS, **options}
         super().__init__(function, targetoptions=options, pipeline_class=PartCompiler)
 
     def __call__(self, *arguments: object) -> object:
+        if cache.interpreting():
+            return interpret(self.py_func, arguments)
         return self.alone(*arguments)
 
     @functools.cached_property
@@ -96,21 +103,43 @@ class Rule(CPUDispatcher):
     def add_overload(self, compiled: Any) -> None:
         # Numba's version would also register an entry point for Python, and a rule has none.
         self.overloads[tuple(compiled.signature.args)] = compiled
+        Rule.translated += 1
+
+
+class Kernel(CPUDispatcher):
+    """A complete compiled function, callable from Python and from other compiled functions."""
+
+    def __init__(self, function: Callable[..., object], kept: bool = True) -> None:
+        super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, **FLAGS})
+        if kept:
+            self.enable_caching()
+        explained = explaining(super().compile, function)
+        self._explained = one_at_a_time(explained, function) if kept else explained
+
+    def __call__(self, *arguments: object) -> object:
+        if cache.interpreting():
+            with np.errstate(all="ignore"):  # compiled code does not warn of overflow either
+                return interpret(self.py_func, arguments)
+        return super().__call__(*arguments)
+
+    def compile(self, signature: Any) -> Any:
+        return self._explained(signature)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return super().get_call_template(*wide(args, kws))
 
 
 def whole(function: Callable[..., object], kept: bool = True) -> Callable[..., object]:
-    """A complete compiled function, callable from Python and from other compiled functions."""
-    jit: Any = njit
-    dispatcher = jit(cache=kept, **FLAGS)(function)
-    dispatcher.compile = explaining(dispatcher.compile, function)
-    if kept:
-        dispatcher.compile = one_at_a_time(dispatcher.compile, function)
-    given = dispatcher.get_call_template
-    dispatcher.get_call_template = lambda args, kws: given(*wide(args, kws))
-    return dispatcher
+    """A complete compiled function; it is kept in the cache if it is a top-level function of a module."""
+    return Kernel(function, kept)
 
 
-def explaining(compile: Callable[[object], object], function: Callable[..., object]) -> Callable[[object], object]:
+def interpret(function: Callable[..., object], arguments: Sequence[object]) -> object:
+    """Call the plain function; records are given to it in a form that plain Python can read and write."""
+    return function(*map(plain_argument, arguments))
+
+
+def explaining(compile: Callable[[Any], object], function: Callable[..., object]) -> Callable[[object], object]:
     """Wrap `compile` so that an error in a rule is raised as a LudusError that names the line."""
 
     def compile_or_explain(signature: object) -> object:

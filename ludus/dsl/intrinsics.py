@@ -11,7 +11,7 @@ from numba.core import cgutils as _cgutils
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
-from ludus.dsl.rows import compiling
+from ludus.dsl.cache import plain_python
 from ludus.types import Array
 
 Arrays = TypeVar("Arrays")
@@ -72,11 +72,11 @@ def _nothing(rows: Array, place: int) -> None:
     pass
 
 
-borrowed: Callable[[Arrays], Arrays] = _borrowed if compiling() else _same
+borrowed: Callable[[Arrays], Arrays] = _same if plain_python() else _borrowed
 """A NamedTuple of arrays without reference counting; valid only while the caller keeps the arrays alive.
 
 Numba updates a reference count whenever an array is passed to a function or taken out of a tuple; these atomic updates
 made the tabular loop five times slower. Borrowed arrays are free to pass on; they must not be returned or stored.
 """
-prefetch: Callable[[Array, int], None] = _prefetch if compiling() else _nothing
+prefetch: Callable[[Array, int], None] = _nothing if plain_python() else _prefetch
 """Prefetch rows[place] into the processor's cache."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ludus.dsl.cache import plain_python
+from ludus.dsl.cache import interpreting, plain_python
 from ludus.types import Array, DType
 
 
 def compiling() -> bool:
-    """Whether rules are compiled; NUMBA_DISABLE_JIT=1 makes them plain Python."""
-    return not plain_python()
+    """Whether rules called now are compiled; NUMBA_DISABLE_JIT=1 and `interpreted` make them plain Python."""
+    return not (plain_python() or interpreting())
 
 
 def new_rows(count: int, dtype: DType) -> Array:
@@ -24,8 +24,7 @@ def new_rows(count: int, dtype: DType) -> Array:
 
 def table(rows: Sequence[tuple[float, ...]], **fields: DTypeLike) -> Array:
     """A table of constants that rules read row by row: `table([(1, 2.5), …], kind=i8, number=f64)`."""
-    made = np.array(rows, list(fields.items()))
-    return made if compiling() else as_plain(made)
+    return as_plain(np.array(rows, list(fields.items())))
 
 
 def bare(dtype: DType) -> DType:
@@ -54,3 +53,12 @@ class PlainRow(np.record):  # type: ignore[misc]  # NumPy's stubs call it final;
 def as_plain(rows: Array) -> Array:
     """The same memory, as records whose fields plain Python can read and write as attributes."""
     return rows.view(np.dtype((PlainRow, rows.dtype)))
+
+
+def plain_argument(value: object) -> object:
+    """An argument of a rule or kernel as plain Python reads it: arrays and records become plain, the rest stays."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.names is None else as_plain(value)
+    if isinstance(value, np.void) and not isinstance(value, PlainRow):
+        return as_plain(np.array([value], value.dtype))[0]
+    return value

@@ -118,8 +118,8 @@ def scene(state, seat, canvas):
     for row in range(HEIGHT):
         for column in range(WIDTH):
             draw_tile(state, canvas, row, column)
-    x = TILE * state.column + 16
-    y = TILE * state.row + 16
+    x = TILE * int(state.column) + 16
+    y = TILE * int(state.row) + 16
     draw.circle(canvas, x, y, 12, 0xFFB454)
     draw.circle(canvas, x - 4, y - 3, 2.5, 0x141924)
     draw.circle(canvas, x + 4, y - 3, 2.5, 0x141924)

@@ -75,6 +75,11 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
     return total.hexdigest()[:16]
 
 
+def imported_modules(rules: ModuleType) -> list[ModuleType]:
+    """The module of a game and every module of Ludus or the author that it imports."""
+    return _closure((rules,), ast.Module([], []))
+
+
 def cache_folder(name: str, hash_of_sources: str) -> pathlib.Path:
     """The cache folder of this game and these sources; the oldest folders of other sources are deleted."""
     folder = cache_root() / f"{name}-{hash_of_sources}"

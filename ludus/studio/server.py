@@ -9,10 +9,10 @@ from pathlib import Path
 
 import uvicorn
 
+from ludus.evaluation.preparation import prepare_all, stop_all
 from ludus.studio import Studio
 from ludus.studio.app import web
 from ludus.studio.security import Rules
-from ludus.studio.warmup import prepare_all, stop
 from ludus.types import NO_FILES
 
 LARGEST_MESSAGE = 16 * 2**10
@@ -33,4 +33,4 @@ def serve(listening: socket.socket, host: str, token: str, out: Path, warmup: bo
     try:
         uvicorn.Server(config).run(sockets=[listening])
     finally:
-        stop()
+        stop_all()

@@ -31,6 +31,8 @@ class Thinker(PoolAgent):
     """the name of the imported module with the rule `choose(state, work)`, which gives an action"""
     work: DType
     """the record that it uses as working memory, one for each game"""
+    simulates: bool = False
+    """whether it searches, so that it waits for compiled rules"""
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> NoReturn:
         raise LudusError("this player needs the states of the games, not only observations; use agent.at(pool)")

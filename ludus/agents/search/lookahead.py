@@ -37,6 +37,8 @@ MAX_FINISHED = 0.4
 class Lookahead(PoolAgent):
     """Plays as its critic would, unless another option turns out better; `at(pool)` is the player of that pool."""
 
+    simulates = True
+
     critic: Agent
     """a trained agent that gives the first choice and the value of a step for each seat"""
     quick: Agent | None = None

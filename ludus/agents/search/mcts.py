@@ -35,6 +35,8 @@ _bound: dict[ModuleType, binding.Bound] = {}
 class MCTS(PoolAgent):
     """Plays what a tree of simulated games visits most; `at(pool)` is the player of the games in that pool."""
 
+    simulates = True
+
     simulations: int = 400
     """simulated games per move"""
     exploration: float = 1.4

@@ -54,7 +54,7 @@ def thoughts_of(table: Table) -> Thoughts | None:
     """An agent's evaluation of the present position."""
     waiting = table.waiting_for()
     seat = table.acting()[0] if waiting is None else waiting
-    player = table.players[seat] if waiting is None else _onlooker(table)
+    player = table.players.get(seat) if waiting is None else _onlooker(table)
     return think(player, table.pool, table.row_of(seat)) if player else None
 
 

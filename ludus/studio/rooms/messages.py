@@ -56,7 +56,7 @@ def _no_position(runner: Runner) -> JsonObject:
         "seat": 0, "move": 0, "waiting": False, "thinking": failed is None, "over": failed is not None,
         "result": failed, "returns": [0.0] * table.spec.seats, "last": None, "hint": None, "legal": [],
         "words": failed or f"{table.game.title} is loading …", "thoughts": None, "history": [], "moves": [],
-        "can": dict.fromkeys(FEATURES, False),
+        "can": dict.fromkeys(FEATURES, False), "preparing": None,
     }  # fmt: skip
 
 
@@ -68,8 +68,17 @@ def _position(runner: Runner) -> JsonObject:
         "result": runner.scores.result, "returns": [_plain(value) for value in table.returns], "last": table.last,
         "hint": runner.deliberation.hint, "legal": [] if waiting is None else legal(table, waiting),
         "words": words(table), "thoughts": _thoughts(runner), "history": table.history[-MOST_MOVES:],
-        "moves": table.names[-MOST_MOVES:], "can": can(table),
+        "moves": table.names[-MOST_MOVES:], "can": can(table), "preparing": preparing(table),
     }  # fmt: skip
+
+
+def preparing(table: Table) -> JsonObject | None:
+    """How far the compiler is, and the agents that wait for it; None once the game is compiled."""
+    if table.preparation is None:
+        return None
+    _, done, left = table.preparation.progress
+    waiting = sorted({table.agent_name(seat) for seat in table.unprepared()})
+    return {"done": round(done, 3), "seconds_left": round(left, 1), "agents": waiting}
 
 
 def _thoughts(runner: Runner) -> JsonObject | None:
@@ -94,8 +103,8 @@ def can(table: Table) -> dict[str, bool]:
     choosing = bool(table.person_seats()) and not table.continuous
     available = (
         choosing and bool(table.persons) and table.pool.compiled is not None,
-        table.waiting_for() is not None and best_adviser(table.pool) is not None,
-        can_swarm(table.game),
+        table.waiting_for() is not None and best_adviser(table.pool) is not None and not table.interpreted,
+        can_swarm(table.game) and not table.interpreted,
         bool(ghost.part_of(table.game)),
         can_imagine(table.players.get(0), table.game.rules),
         table.continuous and table.spec.seats == 1,

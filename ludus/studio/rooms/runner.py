@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import time
+from contextlib import AbstractContextManager
 
 import numpy as np
 
+from ludus.dsl.cache import interpreted
 from ludus.studio.rooms import messages, scoreboard
 from ludus.studio.rooms.audience import Audience, RateLimit
 from ludus.studio.rooms.controls import Takeover
@@ -22,6 +24,10 @@ from ludus.types import LudusError
 
 BETWEEN_GAMES = 1.0
 """seconds between two games that agents play"""
+PREPARATION_INTERVAL = 0.5
+"""seconds between two reports on the compiler"""
+UNWATCHED = 10.0
+"""seconds after which a room that nobody watches ends its compiler"""
 STATE_INTERVAL, FRAME_INTERVAL = 0.25, 1 / 60
 """seconds between two states and two frames of a room that moves fast"""
 LOG = logging.getLogger(__name__)
@@ -39,6 +45,8 @@ class Runner:
         self.deliberation, self._updates = Deliberation(table), AgentUpdates(table)
         self._states, self._frames = RateLimit(STATE_INTERVAL), RateLimit(0.9 * FRAME_INTERVAL)
         self.opened, self.tick = False, 0
+        self._prepared_at = 0.0
+        """when to look again whether the game is compiled"""
         self.failed: str | None = None
         audience.state = messages.state_of(self)
 
@@ -48,11 +56,14 @@ class Runner:
         """When the next work is due, by `time.monotonic`; None if nothing is due before the next command."""
         if not self.opened:
             return None if self.failed else 0.0
-        times = [self._step_at(), self._states.due, self.file.due]
+        preparing = self._prepared_at if self.table.interpreted else None
+        times = [self._step_at(), self._states.due, self.file.due, preparing]
         return min((at for at in times if at is not None), default=None)
 
     def _step_at(self) -> float | None:
         if self.failed or not self.audience.watched:
+            return None
+        if set(self.table.acting()) & set(self.table.unprepared()):
             return None
         if self.table.over:
             alone = PERSON not in self.table.seats and not self.settings.paused
@@ -61,6 +72,10 @@ class Runner:
             return 0.0
         waits = self.settings.paused or self.table.waiting_for() is not None
         return None if waits else self.schedule.next_step
+
+    def mode(self) -> AbstractContextManager[None]:
+        """Interpret the rules until the game is compiled."""
+        return interpreted(self.table.interpreted)
 
     def turn(self) -> None:
         """Do what is due; an error ends the game and is sent to the listeners."""
@@ -76,6 +91,8 @@ class Runner:
             self._fail("this room failed because of a bug in ludus or in the game; open another one")
 
     def _work(self, now: float) -> None:
+        if self.table.interpreted and self._prepared_at <= now:
+            self._follow_preparation(now)
         step_at = self._step_at()
         if step_at is not None and step_at <= now:
             self._step(now)
@@ -83,6 +100,20 @@ class Runner:
             self.send_state(urgent=True)
         if self.file.due is not None and self.file.due <= now:
             self.save()
+
+    def _follow_preparation(self, now: float) -> None:
+        """Show the progress of the compiler, which runs while somebody watches; then use the compiled rules."""
+        self._prepared_at = now + PREPARATION_INTERVAL
+        table = self.table
+        if table.preparation is not None and not table.preparation.running:
+            table.end_preparation()
+        elif self.audience.watched:
+            table.prepare()
+        elif now - self.audience.unwatched_since > UNWATCHED:
+            table.release()
+        with self.mode():
+            table.seat_waiting()
+        self.send_state()
 
     def _step(self, now: float) -> None:
         """Open the next game, think, or play."""
@@ -112,6 +143,11 @@ class Runner:
             raise LudusError(self.failed)
 
     def _open(self) -> None:
+        self.table.prepare()
+        with self.mode():
+            self._open_table()
+
+    def _open_table(self) -> None:
         self.table.open()
         if self._saved and not self.table.continuous:
             self.table.restore(self._saved.actions, self._saved.persons, self._saved.history)

@@ -15,12 +15,14 @@ import numpy as np
 
 from ludus import agents, games
 from ludus.agents.player import Contestant
+from ludus.agents.protocol import simulates
 from ludus.bridges import AnyPool
 from ludus.dsl import PLAYING
-from ludus.evaluation import replays, show
+from ludus.dsl.cache import interpreted
+from ludus.evaluation import preparation, replays, show
 from ludus.evaluation.play import any_legal
 from ludus.pool import Pool
-from ludus.studio import foreign, warmup
+from ludus.studio import foreign
 from ludus.studio.rooms.players import PERSON, Player, Shelf, best_adviser
 from ludus.types import Array, Continuous, Decision, DType, JsonObject, LudusError
 
@@ -57,10 +59,14 @@ class Table:
         self.seed = check_seed(seed)
         self._clear()
         self.pool: AnyPool
+        self.interpreted = False
+        """whether the rules are interpreted for now, because the game is not compiled yet"""
+        self.preparation: preparation.Preparation | None = None
+        """the process that compiles the game"""
         self.players: dict[int, Player] = {}
         self.adviser: Player | None = None
         for name in set(self.agent_names()):
-            self.found[name] = shelf.agent(name, full_name)
+            self._contestant(name)
 
     def _clear(self) -> None:
         """Forget everything played."""
@@ -102,6 +108,31 @@ class Table:
         self._clear()
         self._seat_players()
 
+    def prepare(self) -> None:
+        """Start to compile the game if necessary; until that is done, its rules are interpreted."""
+        if self.preparation is None and isinstance(self.game, games.Game):
+            self.preparation = preparation.prepare(self.game)
+            self.interpreted = self.preparation is not None
+
+    def end_preparation(self) -> None:
+        """Use the compiled rules from now on."""
+        self.release()
+        self.interpreted = False
+
+    def seat_waiting(self) -> None:
+        """Seat the agents that waited for compiled rules, if the game is compiled now."""
+        self._seat_players(self.unprepared())
+
+    def release(self) -> None:
+        """Stop waiting for the compiler; its process ends if no other room needs it."""
+        if self.preparation is not None:
+            preparation.release(self.preparation)
+            self.preparation = None
+
+    def unprepared(self) -> list[int]:
+        """The seats of agents that wait for compiled rules."""
+        return [seat for seat in range(len(self.seats)) if self.agent_name(seat) and seat not in self.players]
+
     def _open_pool(self) -> None:
         if hasattr(self, "pool"):
             self.pool.close()
@@ -110,20 +141,30 @@ class Table:
         else:
             chosen = {self.layout: self.seed % 2**31} if self.layout else {}
             self.game = games.load(self.full_name, **chosen)
-            warmup.prepare(self.game)
             self.pool = Pool(self.game, self.swarm, [self.seed] * self.swarm, threads=1)
         self._noise = self._no_noise()
         self._dice = np.random.default_rng(self.seed)
 
-    def _seat_players(self) -> None:
-        self.players = {seat: self._player(name, seat) for seat in range(len(self.seats))
-                        if (name := self.agent_name(seat))}  # fmt: skip
-        self.adviser = None
+    def _seat_players(self, seats: Sequence[int] | None = None) -> None:
+        """New players for these seats, by default for all; agents that simulate wait for compiled rules."""
+        if seats is None:
+            self.players, self.adviser, seats = {}, None, range(len(self.seats))
+        for seat in seats:
+            name = self.agent_name(seat)
+            if name and not (self.interpreted and self._simulates(name)):
+                self.players[seat] = self._player(name, seat)
+
+    def _simulates(self, name: str) -> bool:
+        return simulates(self._contestant(name)[0])
+
+    def _contestant(self, name: str) -> Contestant:
+        if name not in self.found:
+            with interpreted():  # some agents open a game to read its shape; that must not wait for the compiler
+                self.found[name] = self.shelf.agent(name, self.full_name)
+        return self.found[name]
 
     def _player(self, name: str, place: int) -> Player:
-        if name not in self.found:
-            self.found[name] = self.shelf.agent(name, self.full_name)
-        return Player(name, *self.found[name], self.pool, (self.seed * 31 + place) % 2**64)
+        return Player(name, *self._contestant(name), self.pool, (self.seed * 31 + place) % 2**64)
 
     def open_next(self) -> None:
         """Open the next game in row 0, on the same layout; the games of other rows continue."""
@@ -323,8 +364,8 @@ class Table:
         return int(np.asarray(adviser.act(self.pool.step, own).action)[self.row_of(seat)])
 
     def advise(self) -> Player | None:
-        """The agent that gives hints, loaded at the first request."""
-        name = best_adviser(self.pool)
+        """The agent that gives hints, loaded at the first request; None until the game is compiled."""
+        name = None if self.interpreted else best_adviser(self.pool)
         if self.adviser is None and name:
             self.adviser = self._player(name, len(self.seats))
         return self.adviser
@@ -346,6 +387,7 @@ class Table:
         return functools.partial(replays.record, self.pool.name, self.seed, names, np.array(self.actions))
 
     def close(self) -> None:
+        self.release()
         if hasattr(self, "pool"):
             self.pool.close()
 

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeVar
 
 Result = TypeVar("Result")
@@ -20,6 +21,9 @@ class Worker(Protocol):
 
     def turn(self) -> None:
         """Do what is due."""
+
+    def mode(self) -> AbstractContextManager[None]:
+        """The context in which the thread makes all calls."""
 
 
 class Call(NamedTuple):
@@ -75,10 +79,12 @@ class RoomThread:
     def _run(self) -> None:
         while (calls := self._next_calls()) is not None:
             for call in calls:
-                call.execute()
+                with self._worker.mode():
+                    call.execute()
             due = self._worker.due()
             if due is not None and due <= time.monotonic():
-                self._worker.turn()
+                with self._worker.mode():
+                    self._worker.turn()
 
     def _next_calls(self) -> list[Call] | None:
         """The calls requested until something is due; None once the thread is closed."""

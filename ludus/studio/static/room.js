@@ -78,7 +78,7 @@ export class Room {
     const board = el("div", { class: "room-board" });
     root.append(el("div", { class: "room" },
       el("div", { class: "room-main" },
-        el("div", { class: "room-head" }, this.heading, this.turns.line),
+        el("div", { class: "room-head" }, this.heading, this.turns.line, this.turns.preparation),
         el("div", { class: "room-table" }, this.turns.bar, board), this.live.controls.node, this.turns.buttons, this.live.controls.help),
       el("aside", { class: "room-side", "aria-label": "About this room" }, this.sections.map((section) => section.node)), this.spoken));
     this.stage = new Stage(board, { label: state.title, onAction: (action) => this.act(action) });

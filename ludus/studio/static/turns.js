@@ -7,6 +7,7 @@ export class Turns {
   constructor(room) {
     this.room = room;
     this.line = el("p", { class: "room-line" });
+    this.preparation = el("p", { class: "room-preparing", hidden: true }, el("progress", { "aria-label": "Compiling" }), el("small"));
     this.bar = valueBar();
     this.buttons = el("div", { class: "toolbar room-buttons" });
     this.#make();
@@ -43,6 +44,16 @@ export class Turns {
     this.think.hidden = !this.hasThoughts;
     this.think.setAttribute("aria-pressed", String(this.room.thoughts));
     this.#showValue(state);
+    this.#showPreparation(state.preparing);
+  }
+
+  /** While the game is compiled, agents that simulate it wait; everything else can be played at once. */
+  #showPreparation(preparing) {
+    this.preparation.hidden = !preparing?.agents.length;
+    if (this.preparation.hidden) return;
+    const names = preparing.agents.map((agent) => this.room.labels?.get(agent) ?? readable(agent)).join(" and ");
+    this.preparation.firstChild.value = preparing.done;
+    this.preparation.lastChild.textContent = `Preparing ${names}: ${Math.round(100 * preparing.done)} %, about ${Math.ceil(preparing.seconds_left)} s left`;
   }
 
   /** One line: the result, or who is to move. */
@@ -52,6 +63,7 @@ export class Turns {
     if (state.continuous) return state.control === "person" ? "You are in control" : `${this.name(state, 0)} plays`;
     if (state.waiting) return (state.you.length > 1 ? `${ordinal(state.seat)} to move` : "Your move") + (state.hint ? `; a hint: ${state.hint.name}` : "");
     const who = this.name(state, state.seat);
+    if (state.preparing?.agents.includes(state.seats[state.seat])) return `${who} is being prepared`;
     if (state.paused) return `Paused; ${who} is to move`;
     return state.thinking ? `${who} is thinking …` : `${who} is to move`;
   }

@@ -28,4 +28,4 @@ def stones_of(board: Array) -> tuple[int, int]:
     return int(BITS[board == 1].sum()), int(BITS[board == 2].sum())
 
 
-AGENT = Scripted(choose)
+AGENT = Scripted(choose, simulates=True)

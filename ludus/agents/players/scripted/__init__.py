@@ -17,6 +17,8 @@ class Scripted(Agent):
 
     choose: Callable[[Step, Key], Array]
     """(step, key) -> actions"""
+    simulates: bool = False
+    """whether it searches, so that it waits for compiled rules"""
 
     def act(self, params: Params, memory: Memory, step: Step, key: Key) -> tuple[Decision, Memory]:
         action = self.choose(step, key)
