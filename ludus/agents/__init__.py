@@ -7,7 +7,7 @@ import re
 
 from ludus import discovery
 from ludus.agents import players
-from ludus.agents.protocol import Agent, PoolAgent, seated
+from ludus.agents.protocol import Agent, PoolAgent, seated, simulates
 from ludus.games import split_name
 from ludus.types import LudusError
 
@@ -88,4 +88,15 @@ def _home(kind: str, *game: str) -> str:
     return ".".join((players.__name__, kind, *(() if kind == "random" else game)))
 
 
-__all__ = ["KINDS", "TRAINED", "Agent", "PoolAgent", "kinds_for", "load", "seated", "shipped", "shipped_kinds"]
+__all__ = [
+    "KINDS",
+    "TRAINED",
+    "Agent",
+    "PoolAgent",
+    "kinds_for",
+    "load",
+    "seated",
+    "shipped",
+    "shipped_kinds",
+    "simulates",
+]

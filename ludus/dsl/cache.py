@@ -11,7 +11,7 @@ import pathlib
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 import numba
@@ -41,16 +41,18 @@ def plain_python() -> bool:
 
 def interpreting() -> bool:
     """Whether this thread runs compiled functions as plain Python for now; see `interpreted`."""
-    return getattr(_local, "interpreting", False)
+    active: bool | Callable[[], bool] = getattr(_local, "interpreting", False)
+    return active if isinstance(active, bool) else active()
 
 
 @contextlib.contextmanager
-def interpreted(active: bool = True) -> Iterator[None]:
+def interpreted(active: bool | Callable[[], bool] = True) -> Iterator[None]:
     """In this thread, call rules and kernels as plain Python, so that nothing waits for the compiler.
 
-    States have the same bytes in both modes, so a game may change from one to the other between two steps.
+    States have the same bytes in both modes, so a game may change from one to the other between two steps. A function
+    is asked before each call of a kernel.
     """
-    before = interpreting()
+    before = getattr(_local, "interpreting", False)
     _local.interpreting = active
     try:
         yield

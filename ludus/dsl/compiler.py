@@ -118,7 +118,8 @@ class Kernel(CPUDispatcher):
 
     def __call__(self, *arguments: object) -> object:
         if cache.interpreting():
-            with np.errstate(all="ignore"):  # compiled code does not warn of overflow either
+            # Compiled code does not warn of overflow. The mode must not change before the kernel returns.
+            with np.errstate(all="ignore"), cache.interpreted():
                 return interpret(self.py_func, arguments)
         return super().__call__(*arguments)
 

@@ -117,12 +117,12 @@ def compile_error(error: BaseException, failures: list[Failure]) -> LudusError |
     """The error for a failed compilation, given the failed rules, innermost first; None if none belongs to a game."""
     # If a function of Ludus was called with wrong types, the mistake is in its caller.
     theirs = [failure for failure in failures if _is_game(failure.function.__code__.co_filename)]
-    reported = [failure for failure in theirs if _first_line(failure.error) in str(error)] or theirs
+    reported = [failure for failure in theirs if _first_line(failure.error) in _text(error)] or theirs
     if not reported:
         return None
     function, inner = reported[0]
     name = _unknown_name(inner)
-    reason = _unknown(function, name, inner) if name else _reason(str(inner))
+    reason = _unknown(function, name, inner) if name else _reason(_text(inner))
     return explain(_place(inner, function, name), f"the rule {function.__name__} does not compile: {reason}", DEBUG)
 
 
@@ -130,8 +130,13 @@ def _is_game(file: str) -> bool:
     return not _lies_in(file, PACKAGE) or _lies_in(file, os.path.join(PACKAGE, "games"))
 
 
+def _text(error: BaseException) -> str:
+    """The message without colours, which Numba adds where colorama is installed."""
+    return re.sub(r"\x1b\[[\d;]*m", "", str(error))
+
+
 def _first_line(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line and not line.startswith(PIPELINE)]
+    lines = [line for line in _text(error).splitlines() if line and not line.startswith(PIPELINE)]
     return lines[0] if lines else ""
 
 
@@ -140,7 +145,7 @@ def _place(error: BaseException, function: Callable[..., object], name: str) -> 
     location = getattr(error, "loc", None)
     if location is not None and os.path.isfile(location.filename) and location.line:
         return Place(location.filename, location.line)
-    if found := re.search(r"(?: at|Raised from) (/[^\n]*?) \((\d+)\)", str(error)):
+    if found := re.search(r"(?: at|Raised from) (/[^\n]*?) \((\d+)\)", _text(error)):
         return Place(found[1], int(found[2]))
     code = function.__code__
     with contextlib.suppress(OSError):  # a rule created from a string has no source file
@@ -157,7 +162,7 @@ def _unknown_name(error: BaseException) -> str:
         return str(error.args[0])
     if isinstance(error, AttributeError):
         return str(error.name or "")
-    found = re.search(r"(?:NameError: name|Variable|global name) '(\w+)'(?: is not defined)", str(error))
+    found = re.search(r"(?:NameError: name|Variable|global name) '(\w+)'(?: is not defined)", _text(error))
     return found[1] if found else ""
 
 

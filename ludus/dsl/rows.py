@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -39,20 +43,37 @@ def bare(dtype: DType) -> DType:
     )
 
 
-class PlainRow(np.record):  # type: ignore[misc]  # NumPy's stubs call it final; NumPy does not
-    """A record whose fields hide NumPy's own attributes: `state.round` is the field, not the method."""
+class PlainRow(np.void):  # type: ignore[misc]  # NumPy's stubs call it final; NumPy does not
+    """A record whose fields are attributes, for plain Python; they hide NumPy's own attributes: `state.round`."""
 
-    def __getattribute__(self, name: str) -> object:
-        fields = np.void.__getattribute__(self, "dtype").fields or {}
-        if name not in fields:
-            return np.void.__getattribute__(self, name)
-        value = self.getfield(*fields[name][:2])
-        return as_plain(value) if getattr(value, "dtype", np.dtype(int)).names else value
+    def __getattr__(self, name: str) -> object:
+        names = self.dtype.names or ()
+        close = difflib.get_close_matches(name, names, 1)
+        hint = f"; did you mean {close[0]}?" if close else f"; its fields are {', '.join(names)}"
+        raise AttributeError(f"the record has no field {name}{hint}")
 
 
 def as_plain(rows: Array) -> Array:
     """The same memory, as records whose fields plain Python can read and write as attributes."""
-    return rows.view(np.dtype((PlainRow, rows.dtype)))
+    return rows.view(plain_dtype(rows.dtype))
+
+
+@functools.cache
+def plain_dtype(dtype: DType) -> DType:
+    """The same layout, with a class of its own whose properties read and write the fields."""
+    fields = {name: _property(name, dtype[name]) for name in dtype.names or ()}
+    return np.dtype((type("PlainRow", (PlainRow,), fields), bare(dtype)))
+
+
+def _property(name: str, field: DType) -> property:
+    def write(row: np.void, value: Any) -> None:
+        row[name] = value
+
+    read: Callable[[np.void], Any] = operator.itemgetter(name)
+    if field.base.names is None:
+        return property(read, write)
+    inner = plain_dtype(field.base)
+    return property(lambda row: read(row).view(inner), write)
 
 
 def plain_argument(value: object) -> object:

@@ -218,17 +218,33 @@ def stop_all() -> None:
 
 
 @contextmanager
-def playing_at_once(game: str) -> Iterator[Callable[[], bool]]:
-    """Compile a game in the background; the function given tells whether its rules are still interpreted.
+def interpreted_until_compiled(game: str) -> Iterator[Callable[[agents.Agent, Callable[[str], None]], None]]:
+    """Compile a game in another process, and interpret its rules in this thread until that is done.
 
-    Games of other libraries are never interpreted.
+    The function given waits for the compiler if an agent needs it, after a message. Games of other libraries are not
+    interpreted.
     """
-    preparation = None if ":" in game.partition("(")[0] or "@" in game else prepare(games.load(game))
+    preparation = None if foreign(game) else prepare(games.load(game))
+    if preparation is None:
+        yield lambda agent, tell: None
+        return
+
+    def wait(agent: agents.Agent, tell: Callable[[str], None]) -> None:
+        if agents.simulates(agent) and preparation.running:
+            tell(f"{game} is being compiled for this agent, once; about {preparation.progress.seconds_left:.0f} s …")
+            preparation.wait()
+
     try:
-        yield lambda: preparation is not None and preparation.running
+        with interpreted(lambda: preparation.running):
+            yield wait
     finally:
-        if preparation is not None:
-            release(preparation)
+        release(preparation)
+
+
+def foreign(game: str) -> bool:
+    """Whether this is the name of a game of another library or another engine."""
+    name = game.partition("(")[0]
+    return ":" in name or "@" in name
 
 
 def _load(game: games.Game) -> None:
@@ -240,5 +256,5 @@ def _load(game: games.Game) -> None:
         pool.close()
 
 
-__all__ = ["Preparation", "Progress", "compile_game", "is_prepared", "playing_at_once", "prepare",
+__all__ = ["Preparation", "Progress", "compile_game", "interpreted_until_compiled", "is_prepared", "prepare",
            "prepare_all", "release", "stop_all"]  # fmt: skip

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 from typing import NamedTuple
 
 from ludus import agents, games
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING
+from ludus.evaluation.preparation import interpreted_until_compiled
 from ludus.rendering import images
 from ludus.types import Array
 
@@ -31,8 +33,13 @@ class Show(NamedTuple):
 
 def play(name: str, agent: str = "best", seed: int = 0, steps: int = 200, every: int = 1) -> Show:
     """Let one kind of agent play all seats for `steps` steps; games with several seats are played only once."""
-    pool = open_drawable(name, seed)
-    player = agents.seated(agents.load(agent, name), pool)
+    with interpreted_until_compiled(name) as wait:
+        pool, found = open_drawable(name, seed), agents.load(agent, name)
+        wait(found, lambda words: print(f"ludus: {words}", file=sys.stderr))
+        return _play(pool, agents.seated(found, pool), seed, steps, every)
+
+
+def _play(pool: AnyPool, player: agents.Agent, seed: int, steps: int, every: int) -> Show:
     params, memory, step = player.init(pool.spec, seed), player.memory(len(pool.step.seat)), pool.step
     frames, returns, taken = draw(pool), [0.0], 0
     for taken in range(1, steps + 1):

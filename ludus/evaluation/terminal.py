@@ -13,8 +13,9 @@ from ludus.agents.player import Player
 from ludus.agents.protocol import Memory
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING
+from ludus.evaluation.preparation import interpreted_until_compiled
 from ludus.pool import Snapshot
-from ludus.types import Array, Continuous, LudusError
+from ludus.types import Array, Continuous, LudusError, Spec
 
 Ask = Callable[[str], str]
 Tell = Callable[[str], None]
@@ -34,17 +35,23 @@ class _Earlier(NamedTuple):
 
 def play(name: str, against: str, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:
     """One game between a person and an agent; returns the person's return, or None if the person quits."""
-    pool = open_pool(name, 1, [seed], threads=1)
-    spec = pool.spec
+    with interpreted_until_compiled(name) as wait:
+        pool = open_pool(name, 1, [seed], threads=1)
+        _check(name, pool.spec, seat)
+        opponent = agents.load(against, name)
+        wait(opponent, tell)
+        tell(f"You have seat {seat}. Type a move, or {', '.join(COMMANDS)}.")
+        return _game(pool, opponent, seat, seed, ask, tell)
+
+
+def _check(name: str, spec: Spec, seat: int) -> None:
+    """Raise LudusError if the game cannot be played in the terminal, or has no such seat."""
     if isinstance(spec.actions, Continuous) or spec.turns == "simultaneous":
         raise LudusError(
             f"{name} cannot be played in the terminal, which needs discrete moves and alternating turns; try --window"
         )
     if not 0 <= seat < spec.seats:
         raise LudusError(f"{name} has the seats 0 to {spec.seats - 1}; there is no seat {seat}")
-    opponent = agents.load(against, name)
-    tell(f"You have seat {seat}. Type a move, or {', '.join(COMMANDS)}.")
-    return _game(pool, opponent, seat, seed, ask, tell)
 
 
 def _game(pool: AnyPool, opponent: agents.Agent, seat: int, seed: int, ask: Ask, tell: Tell) -> float | None:

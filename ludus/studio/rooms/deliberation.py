@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ludus.studio.rooms.players import Player, best_adviser, strength
+from ludus.studio.rooms.players import Player, strength
 from ludus.studio.rooms.table import Decided, Table
 from ludus.studio.thoughts import Thoughts, can_evaluate, think
 from ludus.types import JsonObject
@@ -66,4 +66,4 @@ def _onlooker(table: Table) -> Player | None:
     others = [player for player in table.players.values() if can_evaluate(player, table.pool)]
     if others:
         return max(others, key=lambda player: strength(player.name))
-    return table.advise() if table.adviser or best_adviser(table.pool) == "perfect" else None
+    return table.advise() if table.adviser or table.adviser_name() == "perfect" else None

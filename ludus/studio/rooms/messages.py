@@ -10,7 +10,6 @@ import numpy as np
 from ludus.studio.rooms import controls, ghost
 from ludus.studio.rooms.gauges import gauges_of
 from ludus.studio.rooms.imagination import can_imagine
-from ludus.studio.rooms.players import best_adviser
 from ludus.studio.rooms.stage import seen_by
 from ludus.studio.rooms.table import Table, can_swarm
 from ludus.types import JsonObject
@@ -103,8 +102,8 @@ def can(table: Table) -> dict[str, bool]:
     choosing = bool(table.person_seats()) and not table.continuous
     available = (
         choosing and bool(table.persons) and table.pool.compiled is not None,
-        table.waiting_for() is not None and best_adviser(table.pool) is not None and not table.interpreted,
-        can_swarm(table.game) and not table.interpreted,
+        table.waiting_for() is not None and table.adviser_name() is not None,
+        can_swarm(table.game),
         bool(ghost.part_of(table.game)),
         can_imagine(table.players.get(0), table.game.rules),
         table.continuous and table.spec.seats == 1,

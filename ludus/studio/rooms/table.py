@@ -359,13 +359,19 @@ class Table:
         if seat is None:
             raise LudusError("hints are given only to a person whose turn it is; wait until it is your turn")
         if adviser is None:
-            raise LudusError(f"no agent of {self.game.name} can give hints")
+            soon = "; try again when the game is compiled" if self.interpreted else ""
+            raise LudusError(f"no agent of {self.game.name} can give hints{soon}")
         own = np.arange(len(self.pool.step.seat)) == self.row_of(seat)
         return int(np.asarray(adviser.act(self.pool.step, own).action)[self.row_of(seat)])
 
+    def adviser_name(self) -> str | None:
+        """The strongest agent for hints; None if there is none, or if it waits for compiled rules."""
+        name = best_adviser(self.pool)
+        return None if name and self.interpreted and self._simulates(name) else name
+
     def advise(self) -> Player | None:
-        """The agent that gives hints, loaded at the first request; None until the game is compiled."""
-        name = None if self.interpreted else best_adviser(self.pool)
+        """The agent that gives hints, loaded at the first request; None if there is none yet."""
+        name = self.adviser_name()
         if self.adviser is None and name:
             self.adviser = self._player(name, len(self.seats))
         return self.adviser
