@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ludus import agents, games
-from ludus.evaluation import replays, show
+from ludus.evaluation import preparation, replays, show
+from ludus.pool import binding
 from ludus.studio import wire
 from ludus.studio.rooms import Rooms, persistence
 from ludus.types import LudusError
@@ -543,3 +544,17 @@ def test_commands_wait_until_the_game_is_open(rooms):
     assert room.state()["moves"] == ["b2"]
     other = rooms.create("tictactoe", ["person", "perfect"])
     assert len(other.shapes()) > 4 and other.replay().ending == "open"
+
+
+def test_a_room_plays_while_its_game_is_compiled_and_searchers_follow(rooms, tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(binding, "_bound", {})
+    room, listener = watch(rooms, "tictactoe", ["person", "mcts(50)"], seed=1)
+    first = listener.until(lambda state: state["waiting"])
+    assert first["preparing"]["agents"] == ["mcts(50)"] and 0 <= first["preparing"]["done"] < 1
+    act(room, listener, "b2")
+    moved = listener.until(lambda state: state["move"] == 1)
+    assert moved["preparing"] and not moved["over"], "the move was made before the compiler was done"
+    answered = listener.until(lambda state: state["move"] == 2 and state["waiting"])
+    assert answered["preparing"] is None
+    assert not room.table.interpreted and preparation.is_prepared(room.table.game)
