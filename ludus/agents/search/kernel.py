@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ludus.dsl import PLAYING, f32, f64, i32, i64, kernel, random, record, u8, u64
+from ludus.dsl import PLAYING, f32, f64, i32, i64, kernel, random, record, rule, u8, u64
 
 SPEC = rules.SPEC
 SEATS, VIEWS, ACTIONS = SPEC.seats, SPEC.views, SPEC.actions.n
@@ -48,7 +48,7 @@ def search(copies, nodes, arms, path, work, exploration, depth):
         back_up(arms, path, work[0], length)
 
 
-@kernel
+@rule
 def descend(state, nodes, arms, path, work, exploration):
     """Play by the statistics of the tree until the simulation leaves it; returns the number of plies."""
     node = 0
@@ -71,7 +71,7 @@ def descend(state, nodes, arms, path, work, exploration):
     return length
 
 
-@kernel
+@rule
 def choose(state, seat, node, arms, work, exploration):
     """An untried legal action at random, or else the arm of the highest upper confidence bound.
 
@@ -98,7 +98,7 @@ def choose(state, seat, node, arms, work, exploration):
     return best if untried < 0 else add_arm(node, arms, seat, untried, work)
 
 
-@kernel
+@rule
 def add_arm(node, arms, seat, action, work):
     """Add a new arm at the head of the node's chain."""
     index = np.int64(work.arms)
@@ -112,7 +112,7 @@ def add_arm(node, arms, seat, action, work):
     return index
 
 
-@kernel
+@rule
 def follow(nodes, parent, ply, work):
     """The node that these arms lead to, created at the first visit."""
     child = np.int64(nodes[parent].children)
@@ -132,7 +132,7 @@ def follow(nodes, parent, ply, work):
     return child
 
 
-@kernel
+@rule
 def roll_out(state, work, depth):
     """Random play to the end of the game, at most `depth` steps; writes the returns of the seats to `returns`."""
     for seat in range(SEATS):
@@ -148,7 +148,7 @@ def roll_out(state, work, depth):
         played += 1
 
 
-@kernel
+@rule
 def back_up(arms, path, work, length):
     """Add to every arm of the path the return of its seat from there on."""
     for back in range(length):
@@ -165,7 +165,7 @@ def back_up(arms, path, work, length):
         work.total[seat] += work.returns[seat]
 
 
-@kernel
+@rule
 def any_action(work):
     """A random action of the mask, all equally likely; -1 if the mask is empty."""
     choices = 0
@@ -182,7 +182,7 @@ def any_action(work):
     return chosen
 
 
-@kernel
+@rule
 def put(work, view, action):
     if SIMULTANEOUS:
         work.action[view] = action
@@ -190,7 +190,7 @@ def put(work, view, action):
         work.action = action
 
 
-@kernel
+@rule
 def move(state, work):
     """One step of the game with the actions that were put."""
     for seat in range(SEATS):
