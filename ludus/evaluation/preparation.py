@@ -6,6 +6,7 @@ While another process compiles, this one can play with interpreted rules (`ludus
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import subprocess
 import sys
@@ -78,6 +79,8 @@ def parts_of(game: games.Game) -> list[Part]:
         parts.append(Part("pictures", 0.3, lambda pool: pool.scene()))
     for kind in agents.kinds_for(game.name):
         parts.append(Part(kind, 0.1, functools.partial(_play, agents.load(kind, game.name))))
+    if agents.shipped(game.name) and importlib.util.find_spec("jax"):  # its network may read features made by a kernel
+        parts.append(Part("trained", 0.2, lambda pool: _play(agents.load("trained", game.name), pool, moves=1)))
     if not isinstance(game.spec.actions, Continuous):
         parts.append(Part("search", 0.2, functools.partial(_play, MCTS(simulations=2, depth=2))))
     return parts
@@ -89,11 +92,11 @@ def count_rules(game: games.Game) -> int:
     return len({id(value) for module in modules for value in vars(module).values() if isinstance(value, Rule)})
 
 
-def _play(agent: agents.Agent, pool: Pool) -> None:
-    """Let an agent play enough moves to leave its opening book, if it has one."""
+def _play(agent: agents.Agent, pool: Pool, moves: int = OPENING) -> None:
+    """Let an agent play, by default enough moves to leave its opening book if it has one."""
     player = agents.seated(agent, pool)
     params, memory = player.init(pool.spec, 0), player.memory(1)
-    for move in range(OPENING):
+    for move in range(moves):
         pool.advance(player.act(params, memory, pool.step, move)[0].action)
 
 

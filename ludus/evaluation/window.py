@@ -18,6 +18,7 @@ from ludus import agents
 from ludus.agents.protocol import Memory, Params
 from ludus.dsl import PLAYING
 from ludus.dsl.draw import AREA, CIRCLE, LINE, RECT
+from ludus.evaluation.preparation import interpreted_until_compiled
 from ludus.pool import Pool
 from ludus.rendering import images
 from ludus.types import Array, Continuous, LudusError
@@ -62,17 +63,24 @@ class Table:
         return turn and not self.by_agent and not self.is_over
 
 
+KEYS = "Arrows or WASD steer, digits or clicks play, space lets the agent play, R starts a new game, Escape quits."
+
+
 def play(name: str, against: str, seat: int, seed: int, tell: Callable[[str], None]) -> None:
     """Open a window and play until it is closed."""
-    table = lay(name, against, seat, seed)
-    window = Window(table)
-    tell("Arrows or WASD steer, digits or clicks play, space lets the agent play, R starts a new game, Escape quits.")
-    try:
-        while window.turn():
-            pass
-    finally:
-        window.close()
-        table.pool.close()
+    with interpreted_until_compiled(name) as wait:
+        wait(agents.load(against, name), tell)
+        table = lay(name, against, seat, seed)
+        window = Window(table)
+        tell(
+            "Arrows or WASD steer, digits or clicks play, space lets the agent play, R starts a new game, Escape quits."
+        )
+        try:
+            while window.turn():
+                pass
+        finally:
+            window.close()
+            table.pool.close()
 
 
 def lay(name: str, against: str, seat: int, seed: int) -> Table:
