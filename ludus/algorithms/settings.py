@@ -6,37 +6,43 @@ import dataclasses
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from ludus.types import LudusError
 
 
 def checked(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The values as the fields of a dataclass need them: TOML has lists for tuples, and writes 1 for 1.0."""
-    checked, hints = {}, get_type_hints(kind)
+    hints, found = get_type_hints(kind), {}
     for field in dataclasses.fields(kind):
-        if field.name not in values:
-            continue
-        value = values[field.name]
-        if dataclasses.is_dataclass(hints[field.name]):
-            checked[field.name] = nested(hints[field.name], value, f"{where}: {field.name}")
-            continue
-        default = field.default if field.default is not dataclasses.MISSING else value
-        if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        elif isinstance(default, str) and isinstance(value, int | float) and not isinstance(value, bool):
-            value = str(value)
-        elif isinstance(default, tuple) and isinstance(value, list):
-            value = tuple(value)
-        if type(value) is not type(default) and get_origin(hints[field.name]) is not UnionType:
-            raise LudusError(f"{where}: {field.name} is {value!r}; expected a value such as {default!r}")
-        words = choices(hints[field.name])
-        wrong = [item for item in (value if isinstance(value, tuple) else (value,)) if words and item not in words]
-        if wrong:
-            raise LudusError(f"{where}: {field.name} is {wrong[0]!r}; it must be one of {', '.join(words)}")
-        checked[field.name] = value
-    return checked
+        if field.name in values:
+            value, hint = values[field.name], hints[field.name]
+            if dataclasses.is_dataclass(hint):
+                found[field.name] = nested(hint, value, f"{where}: {field.name}")
+            else:
+                found[field.name] = _converted(field, hint, value, where)
+    return found
+
+
+def _converted(field: dataclasses.Field[Any], hint: Any, value: Any, where: str) -> Any:
+    """A value in the type of its field; a number is allowed for a text, since a schedule may be a number."""
+    if hint is str and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    try:
+        return msgspec.convert(value, hint)
+    except msgspec.ValidationError:
+        words = choices(hint)
+        wrong = [item for item in (value if isinstance(value, list | tuple) else (value,)) if item not in words]
+        if words and wrong and isinstance(wrong[0], str):
+            raise LudusError(f"{where}: {field.name} is {wrong[0]!r}; it must be one of {', '.join(words)}") from None
+        raise LudusError(f"{where}: {field.name} is {value!r}; expected {_example(field, hint)}") from None
+
+
+def _example(field: dataclasses.Field[Any], hint: Any) -> str:
+    has_default = field.default is not dataclasses.MISSING
+    return f"a value such as {field.default!r}" if has_default else f"a value of type {getattr(hint, '__name__', hint)}"
 
 
 def nested(kind: Any, values: Any, where: str) -> Any:

@@ -7,8 +7,6 @@ for all tabular methods, [sarsa] for one. `run.toml` in the folder of a run cont
 from __future__ import annotations
 
 import dataclasses
-import json
-import math
 import pathlib
 import re
 import tomllib
@@ -16,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
+import tomli_w
 import tyro
 
 from ludus import algorithms, games, runtimes
@@ -148,7 +147,7 @@ def to_dict(run: Run[Any]) -> dict[str, Any]:
 
 def to_toml(run: Run[Any]) -> str:
     """The settings as the text of a run.toml."""
-    return "".join(f"{name} = {_toml(value)}\n" for name, value in to_dict(run).items())
+    return tomli_w.dumps(to_dict(run))
 
 
 def read(path: pathlib.Path) -> Run[Any]:
@@ -158,19 +157,6 @@ def read(path: pathlib.Path) -> Run[Any]:
             f'"{path.parent}" is not the folder of a run: it has no {path.name}; ludus runs lists all runs'
         )
     return from_dict(_read_toml(path), f'"{path}"')
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name} = {_toml(part)}' for name, part in value.items())}}}"
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    # A TOML string reads like a JSON string; numbers are written alike in both.
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_toml(path: pathlib.Path) -> dict[str, Any]:

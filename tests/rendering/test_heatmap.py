@@ -4,57 +4,63 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from ludus.rendering import heatmap
+from ludus.rendering import heatmap, plots
 from ludus.types import LudusError
 
 NAMES = ["perfect", "mcts(20)", "random"]
 SHARES = [[math.nan, 0.9, 1.0], [0.1, math.nan, 0.5], [0.0, 0.5, math.nan]]
 
 
-def drawn(folder, names=NAMES, shares=SHARES, title="who beats whom"):
-    heatmap.heatmap(folder / "a.png", names, shares, title)
-    with Image.open(folder / "a.png") as picture:
-        assert picture.mode == "RGB"
-        return np.array(picture).astype(int)
+def drawn(names=NAMES, shares=SHARES, title="who beats whom"):
+    made = heatmap.figure(names, shares, title)
+    FigureCanvasAgg(made).draw()
+    return made
 
 
-def rgb(code):
-    return tuple(int(code[place : place + 2], 16) for place in (1, 3, 5))
+def hexadecimal(color):
+    return "#" + "".join(f"{round(255 * part):02x}" for part in color[:3])
 
 
 def test_colours_run_from_lost_over_even_to_won():
-    assert heatmap.color(0) == rgb(heatmap.LOST) and heatmap.color(1) == rgb(heatmap.WON)
-    assert heatmap.color(0.5) == rgb(heatmap.GRID)
-    blue = [heatmap.color(share)[2] for share in np.linspace(0.5, 1, 9)]
-    assert blue == sorted(set(blue))
+    (image,) = drawn().axes[0].get_images()
+    colors = [hexadecimal(image.to_rgba(share)) for share in (0.0, 1.0)]
+    assert colors == [heatmap.LOST, heatmap.WON]
+    even, grid = image.to_rgba(0.5)[:3], [int(plots.GRID[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    assert even == pytest.approx(grid, abs=0.02)
 
 
-def test_every_cell_has_the_colour_of_its_share(tmp_path):
-    picture = drawn(tmp_path)
-    plan = heatmap.layout(NAMES, titled=True)
-    assert picture.shape == (plan.height, plan.width, 3)
-    for row, shares in enumerate(SHARES):
-        for column, share in enumerate(shares):
-            left, top = plan.corner(row, column)
-            wanted = rgb(heatmap.BACKGROUND) if math.isnan(share) else heatmap.color(share)
-            assert np.abs(picture[top + 8, left + plan.cell // 2] - wanted).max() <= 3, (row, column)
+def test_every_cell_has_the_colour_and_the_percentage_of_its_share():
+    axes = drawn().axes[0]
+    np.testing.assert_array_equal(axes.get_images()[0].get_array().filled(math.nan), SHARES)
+    cells = {(text.get_position()[::-1]): text.get_text() for text in axes.texts}
+    assert cells == {(0, 1): "90", (0, 2): "100", (1, 0): "10", (1, 2): "50", (2, 0): "0", (2, 1): "50"}
+
+
+def test_rows_and_columns_have_the_names_of_the_players():
+    axes = drawn().axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == NAMES
+    assert [label.get_text() for label in axes.get_xticklabels()] == NAMES
+    assert axes.get_title(loc="left") == "who beats whom"
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, heatmap.MOST])
 @pytest.mark.parametrize("name", ["a", "runs/a-very-long-name-of-a-run-0001/checkpoints/000120", "Jürgen 王"])
 def test_nothing_is_painted_at_the_edge(tmp_path, count, name):
-    picture = drawn(tmp_path, [name] * count, np.full((count, count), 0.7), "a title " * 30)
-    edge = np.concatenate([picture[:4].reshape(-1, 3), picture[-4:].reshape(-1, 3)])
-    sides = np.concatenate([picture[:, :4].reshape(-1, 3), picture[:, -4:].reshape(-1, 3)])
-    assert (np.concatenate([edge, sides]) == rgb(heatmap.BACKGROUND)).all()
+    heatmap.heatmap(tmp_path / "a.png", [name] * count, np.full((count, count), 0.7), "a title " * 30)
+    with Image.open(tmp_path / "a.png") as file:
+        picture = np.array(file)[:, :, :3]
+    edges = [picture[:2], picture[-2:], picture[:, :2], picture[:, -2:]]
+    background = [int(plots.BACKGROUND[place : place + 2], 16) for place in (1, 3, 5)]
+    assert (np.concatenate([edge.reshape(-1, 3) for edge in edges]) == background).all()
 
 
 def test_the_same_numbers_give_the_same_bytes(tmp_path):
-    first = drawn(tmp_path)
-    data = (tmp_path / "a.png").read_bytes()
-    assert (drawn(tmp_path) == first).all() and (tmp_path / "a.png").read_bytes() == data
+    for name in ("a.png", "b.png"):
+        heatmap.heatmap(tmp_path / name, NAMES, SHARES)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 def test_zero_and_one_hundred_percent_are_exact():
