@@ -1,40 +1,65 @@
 """Ludus: train, watch, play against and evaluate game-playing agents.
 
-The names below are imported when they are first used, so `import ludus` takes milliseconds.
+    run = ludus.train("connect4", algorithm="ppo", steps=2_000_000)    # a run on disk, with a progress bar
+    run.plot()                                                         # matplotlib: score with interval, losses
+    agent = ludus.load("runs/connect4-0001")                           # or run.agent, or ludus.agent(name, game)
+    ludus.evaluate(agent, against="mcts(200)", games=200)              # Score(0.63 ± 0.05)
+    env = ludus.make("connect4", opponent=agent)                       # a Gymnasium environment
+
+The page docs/python.md explains every name. They are imported when they are first used, so `import ludus` takes
+milliseconds.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ludus.agents.bound import BoundAgent, agent, load
+    from ludus.algorithms.tabular.forms import QLearning
     from ludus.bridges import open_pool
-    from ludus.games import Game, load
+    from ludus.bridges.gymnasium import make
+    from ludus.bridges.pettingzoo import make_pettingzoo
+    from ludus.evaluation.evaluate import Score, battle, evaluate
+    from ludus.games import Game
     from ludus.pool import Pool
+    from ludus.training.api import TrainingRun, train, training
+    from ludus.training.sweep import Sweep, sweep
     from ludus.types import Continuous, Decision, Discrete, LudusError, Rollout, Spec, Step
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool", "Rollout", "Spec", "Step", "load", "open_pool",
+    "BoundAgent", "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool", "QLearning", "Rollout", "Score",
+    "Spec", "Step", "Sweep", "TrainingRun", "agent", "battle", "evaluate", "load", "make", "make_pettingzoo",
+    "open_pool", "sweep", "train", "training",
 ]  # fmt: skip
+
+_HOMES = {
+    "agents.bound": ("BoundAgent", "agent", "load"),
+    "algorithms.tabular.forms": ("QLearning",),
+    "bridges": ("open_pool",),
+    "bridges.gymnasium": ("make",),
+    "bridges.pettingzoo": ("make_pettingzoo",),
+    "evaluation.evaluate": ("Score", "battle", "evaluate"),
+    "games": ("Game",),
+    "pool": ("Pool",),
+    "training.api": ("TrainingRun", "train"),
+    "training.sweep": ("Sweep", "sweep"),
+    "types": ("Continuous", "Decision", "Discrete", "LudusError", "Rollout", "Spec", "Step"),
+}
+"""the module of each public name"""
 
 
 def __getattr__(name: str) -> object:
-    if name == "open_pool":
-        from ludus import bridges
-
-        return bridges.open_pool
-    if name == "Pool":
-        from ludus import pool
-
-        return pool.Pool
-    if name in ("Game", "load"):
-        from ludus import games
-
-        return getattr(games, name)
-    if name in __all__:
-        from ludus import types
-
-        return getattr(types, name)
+    if name == "training":  # a package that can be called, see ludus/training/__init__.py
+        return importlib.import_module(f"{__name__}.training")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module 'ludus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

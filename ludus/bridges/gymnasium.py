@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ludus import games
+from ludus.agents.bound import BoundAgent
 from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError
 
@@ -31,7 +32,7 @@ from ludus.bridges.rendering import FRAMES_PER_SECOND, check_render_mode, render
 from ludus.bridges.seated_pool import Seat, SeatedPool, SeatOptions, SeatStep
 from ludus.bridges.spaces import Action, Batch, Observation, Space, action_space, fit_batch, fit_row, observation_space
 
-__all__ = ["ActionError", "LudusEnv", "LudusVectorEnv", "register", "register_games"]
+__all__ = ["ActionError", "LudusEnv", "LudusVectorEnv", "make", "register", "register_games"]
 
 Info = dict[str, object]
 ObservationKind = Literal["record", "integer"]
@@ -160,6 +161,24 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Batch, ArrayLike, Array]):
         """The info dict with an additional boolean array for each entry, as Gymnasium requires."""
         info = mask_info(self.pool, mask)
         return info | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in info}
+
+
+def make(
+    game: str, opponent: str | BoundAgent | None = None, seat: Seat = 0, render_mode: str | None = None,
+    illegal: Illegal = "random", observation: ObservationKind = "record", **parameters: object,
+) -> LudusEnv:  # fmt: skip
+    """A game as a Gymnasium environment; in games of several seats, `opponent` plays the others.
+
+    `opponent` is an agent or its name. Other keywords are parameters of the game.
+
+    >>> import ludus
+    >>> env = ludus.make("tictactoe", opponent=ludus.agent("perfect", "tictactoe"))
+    >>> observation, info = env.reset(seed=0)
+    >>> info["action_mask"].sum()
+    np.int64(9)
+    """
+    name = opponent.kind if isinstance(opponent, BoundAgent) else opponent
+    return LudusEnv(game, render_mode, name, seat, illegal, observation, **parameters)
 
 
 def open_pool(game: games.Game, rows: int, threads: int | None, render_mode: str | None) -> Pool:

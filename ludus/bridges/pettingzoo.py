@@ -9,6 +9,7 @@ the agent to act.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,21 @@ def parallel_env(
 ) -> LudusParallel:
     """A game whose agents all act in every step."""
     return LudusParallel(AgentGame(games.load(name, **parameters), render_mode, illegal))
+
+
+def make_pettingzoo(
+    game: str, render_mode: str | None = None, illegal: Illegal = "random", **parameters: object
+) -> Any:
+    """A game as a PettingZoo environment: the AEC form, or the parallel form if all seats act at once.
+
+    >>> import ludus
+    >>> env = ludus.make_pettingzoo("tictactoe")
+    >>> env.reset(seed=0)
+    >>> env.agent_selection
+    'player_0'
+    """
+    simultaneous = games.load(game, **parameters).spec.turns == "simultaneous"
+    return (parallel_env if simultaneous else env)(game, render_mode, illegal, **parameters)
 
 
 class AgentGame:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import pathlib
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import tyro
@@ -100,9 +94,9 @@ def _resume(outer: Outer, rest: list[str]) -> None:
     assert outer.resume is not None
     run = config.read(outer.resume / SETTINGS)
     if rest:
-        # Only the number of steps may change; other settings belong to the run.
-        longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps))
-        run = dataclasses.replace(run, steps=longer.steps)
+        # Only the length of the run may change; other settings belong to the run.
+        longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps, run.episodes))
+        run = dataclasses.replace(run, steps=longer.steps, episodes=longer.episodes)
     with runtimes.session(run.runtime, run.settings) as role:
         if role == "learner":
             _take_part(run, outer.resume)
@@ -116,6 +110,8 @@ class Longer:
 
     steps: int
     """total number of decisions to learn from, including those before the resume"""
+    episodes: int
+    """total number of games, including those before the resume; 0 for no limit"""
 
 
 def _run_kind(algorithm: str) -> type[Run[AnyAlgorithm]]:
@@ -130,18 +126,20 @@ def _run_kind(algorithm: str) -> type[Run[AnyAlgorithm]]:
 
 def _take_part(run: Run[AnyAlgorithm], folder: pathlib.Path | None) -> None:
     from ludus.training import runs
+    from ludus.training.interrupts import stop_signals
 
-    with _stop_signals() as stop:
+    with stop_signals() as stop:
         runs.take_part(run, stop.is_set, folder)
 
 
 def _watch(folder: pathlib.Path, run: Run[AnyAlgorithm] | Opened, json: bool, resume: bool) -> None:
     """Train with a live panel, or with progress lines if standard error is not a terminal."""
-    from ludus.cli.panel import panel
     from ludus.training import runs
+    from ludus.training.interrupts import stop_signals
+    from ludus.training.panel import panel
 
     last = None
-    with _stop_signals() as stop, panel(sys.stderr, quiet=json) as show:
+    with stop_signals() as stop, panel(sys.stderr, quiet=json) as show:
         for last in runs.carry_out(folder, run, stop.is_set, resume):
             show(last)
     assert last is not None
@@ -166,23 +164,3 @@ def _facts(report: Report) -> JsonObject:
     facts = {"run": str(report.folder), "steps": report.steps, "seconds": report.seconds, "score": score}
     facts |= {"finished": report.finished, "statistics": report.statistics.summary()}
     return facts | {"metrics": report.metrics, "checkpoint": None if report.saved is None else str(report.saved)}
-
-
-@contextmanager
-def _stop_signals() -> Iterator[threading.Event]:
-    """The first Ctrl-C or SIGTERM sets the event, for a clean end; the second one interrupts at once."""
-    stop = threading.Event()
-
-    def request_stop(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-        # os.write instead of print, because the signal may interrupt a print.
-        os.write(2, b"\nludus: stopping after this chunk and saving; press Ctrl-C again to stop at once\n")
-
-    before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -21,10 +21,21 @@ from ludus.evaluation.play import OnActions, Played, Tell, opened, play
 from ludus.evaluation.statistics import Interval, interval, wilson
 from ludus.types import Array, LudusError, Spec
 
-__all__ = ["Lines", "Match", "Score", "SeatLines", "SeatMatch", "exhaustive", "match", "match_of", "score", "seated"]
+__all__ = [
+    "Lines",
+    "Match",
+    "SeatLines",
+    "SeatMatch",
+    "SoloScore",
+    "exhaustive",
+    "match",
+    "match_of",
+    "score",
+    "seated",
+]
 
 
-class Score(NamedTuple):
+class SoloScore(NamedTuple):
     """The results of an agent that played all seats."""
 
     games: int
@@ -80,7 +91,7 @@ class Match(NamedTuple):
 def score(
     game: str | AnyPool, agent: Agent, params: Params, games: int = 1000, seed: int = 0, rows: int = 256,
     tell: Tell | None = None,
-) -> Score:  # fmt: skip
+) -> SoloScore:  # fmt: skip
     """Let an agent play all seats of exactly `games` games, in at most `rows` at a time."""
     with opened(game, rows, games, seed) as pool:
         alone = np.zeros((1, pool.spec.seats), np.int64)
@@ -89,7 +100,7 @@ def score(
     seats = tuple(interval(returns) for returns in played.returns.T)
     cut = int(played.cut.sum())
     measures = {name: _mean(values) for name, values in played.measures.items()}
-    return Score(games, whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
+    return SoloScore(games, whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
 
 
 def _mean(values: Array) -> Interval:

@@ -45,7 +45,7 @@ class Pool:
     """seconds of work below which an additional thread costs more than it saves"""
 
     def __init__(
-        self, game: str | games.Game, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None
+        self, game: str | games.Game, rows: int = 1, seed: int | Sequence[int] = 0, threads: int | None = None
     ) -> None:
         self._allocate(games.load(game) if isinstance(game, str) else game, rows, threads or available_cores())
         self.reset(seed)

@@ -42,6 +42,8 @@ class Run(Generic[Settings]):
     """settings of the algorithm"""
     steps: int = 10_000_000
     """decisions to learn from, in total; 1 or more"""
+    episodes: int = 0
+    """games after which training ends, if that is before all steps are made; 0 for no limit"""
     num_envs: int = 64
     """games that each worker plays at once; 1 or more"""
     seed: int = 0
@@ -70,7 +72,7 @@ class Run(Generic[Settings]):
         check_ranges(
             self,
             positive_integers=("steps", "num_envs", "eval_games", "keep_checkpoints"),
-            non_negative=("workers", "chunk", "evaluations", "checkpoint_seconds"),
+            non_negative=("episodes", "workers", "chunk", "evaluations", "checkpoint_seconds"),
         )
 
     @property
@@ -78,12 +80,21 @@ class Run(Generic[Settings]):
         name: str = getattr(self.settings, "method")  # noqa: B009  (of whatever algorithm this is)
         return name
 
+    def replace(self, **changes: object) -> Run[Any]:
+        """The same run with other settings, those of the algorithm included: run.replace(learning_rate=0.001)."""
+        values = to_dict(self)
+        for name, value in changes.items():
+            nested = isinstance(value, Mapping) and isinstance(values.get(name), Mapping)
+            values[name] = {**values[name], **value} if nested else value  # type: ignore[dict-item]
+        return from_dict(values, "this run")
+
 
 def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: int | None = None) -> Run[Any]:
     """The settings for a game before any flag: its preset, another preset by name (`variant`), or the defaults.
 
     The variant "none" ignores presets. Default schedules end after `steps`.
     """
+    check_game(game)
     path = preset_path(game, variant)
     if variant not in ("", NO_PRESET) and not path.is_file():
         there = ", ".join(found.stem.partition(".")[2] for found in PRESETS.glob(f"{preset_path(game).stem}.*.toml"))
@@ -113,6 +124,12 @@ def _defaults(algorithm: str, game: str | None, steps: int | None) -> dict[str, 
 def _spec_of(game: str) -> Spec | None:
     """The spec of one of our games; None for environments of other authors, which must be opened first."""
     return None if set(":@") & set(game.partition("(")[0]) else games.load(game).spec
+
+
+def check_game(game: str) -> None:
+    """Raise LudusError for an unknown game; environments of other authors are checked when they are opened."""
+    if not set(":@") & set(game.partition("(")[0]):
+        games.load(game)
 
 
 def preset_path(game: str, variant: str = "") -> pathlib.Path:

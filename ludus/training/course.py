@@ -12,6 +12,7 @@ import numpy as np
 
 from ludus.agents import checkpoint
 from ludus.agents import load as load_agent
+from ludus.algorithms.protocol import Learner
 from ludus.bridges import AnyPool
 from ludus.evaluation import scores as evaluate
 from ludus.evaluation.statistics import Interval, TrainingStatistics
@@ -72,12 +73,12 @@ class Course:
         before = self.standing
         self.standing = before._replace(
             learner=progress.learner, version=before.version + 1, seconds=seconds, measured=False,
-            finished=progress.metrics.get("finished") == 1.0,
+            finished=progress.metrics.get("finished") == 1.0 or all_episodes(self.run, progress.learner.episodes),
         )  # fmt: skip
         if progress.metrics.get("finite") == 0.0:
             raise not_finite(self.folder)
         metrics = progress.metrics | {"age": float(progress.age)}
-        if self.finished or evaluation_due(self.run, before.learner.steps, self.standing.learner.steps):
+        if self.finished or evaluation_due(self.run, before.learner, self.standing.learner):
             metrics |= self._measure(self.run.settings.evaluation_agent(self.agent))
         return metrics
 
@@ -144,9 +145,19 @@ def not_finite(folder: Path) -> LudusError:
     )
 
 
-def evaluation_due(run: Run[Any], before: int, after: int) -> bool:
-    """Whether an evaluation is due between two numbers of steps."""
-    return run.evaluations > 0 and after * run.evaluations // run.steps > before * run.evaluations // run.steps
+def all_episodes(run: Run[Any], episodes: int) -> bool:
+    """Whether the run has a number of episodes and has played them."""
+    return 0 < run.episodes <= episodes
+
+
+def evaluation_due(run: Run[Any], before: Learner, after: Learner) -> bool:
+    """Whether an evaluation is due between two updates."""
+
+    def number(learner: Learner) -> int:
+        by_episodes = learner.episodes * run.evaluations // run.episodes if run.episodes else 0
+        return max(learner.steps * run.evaluations // run.steps, by_episodes)
+
+    return run.evaluations > 0 and number(after) > number(before)
 
 
 def past_metrics(folder: Path) -> list[JsonObject]:

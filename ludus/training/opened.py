@@ -10,6 +10,10 @@ from ludus.algorithms.protocol import Ahead, Desk
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.runtimes import Job, Source
 from ludus.training.config import Run
+from ludus.types import Spec
+
+USUAL_LENGTH = 100
+"""decisions of a game without a horizon, to choose the length of a chunk"""
 
 
 class Opened(NamedTuple):
@@ -38,12 +42,19 @@ def open_run(run: Run[Any]) -> Opened:
     try:
         agent = run.settings.new_agent(pool)
         longest = runtimes.longest_chunk(run.runtime)
-        chunk = run.settings.chunk(pool, Desk(run.seed, 0, workers, run.steps), run.num_envs, run.chunk, longest)
+        desk = Desk(run.seed, 0, workers, short_part(run, pool.spec))
+        chunk = run.settings.chunk(pool, desk, run.num_envs, run.chunk, longest)
         run = replace(run, workers=workers, chunk=chunk, game=identity_of(pool).full_name)
         return Opened(run, pool, agent, runtimes.open_source(run.runtime, job_of(run)), ahead)
     except BaseException:
         pool.close()
         raise
+
+
+def short_part(run: Run[Any], spec: Spec) -> int:
+    """Decisions between two evaluations, so that the curve of a short run has points too."""
+    decisions = min(run.steps, run.episodes * (spec.horizon or USUAL_LENGTH)) if run.episodes else run.steps
+    return max(decisions // max(run.evaluations, 1), 1)
 
 
 def job_of(run: Run[Any]) -> Job:

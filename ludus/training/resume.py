@@ -57,7 +57,8 @@ def restored(folder: Path, opened: Opened, source: Source[Any]) -> Standing:
         raise LudusError(f'cannot continue from "{newest}": {error}') from None
     known = stored.manifest.metrics
     score = Interval(*(known[f"score{end}"] for end in ("", "_low", "_high"))) if "score" in known else None
-    finished = known.get("finished") == 1.0
+    longer = 0 < learner.episodes < run.episodes  # the number of episodes was raised
+    finished = known.get("finished") == 1.0 and not longer
     return Standing(learner, stored.manifest.version, known.get("seconds", 0.0), score, newest, finished)
 
 

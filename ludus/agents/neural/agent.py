@@ -20,6 +20,8 @@ from ludus.agents.neural.networks import games as game_networks
 from ludus.agents.neural.networks import new_variables, reads
 from ludus.agents.neural.networks.layout import Layout, layout_of, longest, packed, trimmed
 from ludus.agents.neural.networks.mlp import MLPAgent
+from ludus.agents.neural.networks.own import OwnNetwork
+from ludus.agents.neural.networks.own import find as find_own
 from ludus.agents.neural.networks.recurrent import RNNAgent
 from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
 from ludus.agents.protocol import Agent, Key, Memory, Params
@@ -182,7 +184,9 @@ def agent_for(
     layout = layout_of(game.observation, spec, made.layout or game.layout)
     dtype = jnp.bfloat16 if bfloat16 else jnp.float32
     network: Network
-    if isinstance(args, MLPArgs):
+    if isinstance(args, MLPArgs) and args.network:
+        network = OwnNetwork(layout, args, value_columns(spec) + curious, spec.actions, find_own(args.network))
+    elif isinstance(args, MLPArgs):
         plain = made.network if args.own and made.network else MLPAgent
         network = plain(layout, args, value_columns(spec) + curious, spec.actions, dtype=dtype)
     else:

@@ -122,6 +122,8 @@ class MLPArgs:
     """share the hidden layers between actor and critic"""
     own: bool = True
     """use the game's own network, if it has one"""
+    network: str = ""
+    """class of a network given from Python (ludus.train(…, network=…)), used instead of the MLP; empty for none"""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -6,8 +6,9 @@ easiest to read, the compiled form the fastest.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,12 +56,20 @@ FORMS: dict[str, type[Form]] = {"list": Plain, "numpy": Vectorised, "compiled": 
 class QLearning:
     """A table of `states` x `actions` values, initially 0, and its learning rates.
 
-    `rates` may be replaced at any time: `q.rates = dataclasses.replace(q.rates, exploration=0.01)`.
+    `rates` may be replaced at any time: `q.rates = dataclasses.replace(q.rates, exploration=0.01)`. After every
+    `train_episode`, the exploration rate is multiplied by `epsilon_decay`, but not below `epsilon_min`.
+
+    >>> import gymnasium, ludus
+    >>> q = ludus.QLearning("list", states=16, actions=4, exploration=1.0, epsilon_decay=0.5, epsilon_min=0.05)
+    >>> env = gymnasium.make("FrozenLake-v1")
+    >>> rewards = [q.train_episode(env) for _ in range(10)]
+    >>> q.episode_count, q.rates.exploration
+    (10, 0.05)
     """
 
     def __init__(
         self, form: str, states: int, actions: int, learning_rate: float = 0.1, gamma: float = 0.99,
-        exploration: float = 0.1, seed: int = 0,
+        exploration: float = 0.1, seed: int = 0, epsilon_decay: float = 1.0, epsilon_min: float = 0.0,
     ) -> None:  # fmt: skip
         if form not in FORMS:
             raise LudusError(f'unknown form "{form}"; known are {", ".join(FORMS)}')
@@ -69,6 +78,12 @@ class QLearning:
         self.shape = (int(states), int(actions))
         self.rates = Rates(learning_rate, gamma, exploration)
         self.form = FORMS[form](*self.shape)
+        for name, rate in (("epsilon_decay", epsilon_decay), ("epsilon_min", epsilon_min)):
+            if not 0.0 <= rate <= 1.0:
+                raise LudusError(f"{name} must be between 0 and 1, not {rate:g}")
+        self.epsilon_decay, self.epsilon_min = float(epsilon_decay), float(epsilon_min)
+        self.step_count, self.episode_count = 0, 0
+        """steps and episodes of `train_episode`"""
         self._key = int(random.keys(seed, 1)[0])
 
     @property
@@ -122,10 +137,32 @@ class QLearning:
         )  # fmt: skip
         self.form.learn(batch, self.rates)
 
+    def train_episode(self, env: Any) -> float:
+        """Play one episode of a Gymnasium environment with numbered states, learn from it, and return its reward.
+
+        A truncated episode ends without being terminal. If `info` has an `action_mask`, it is respected.
+        """
+        state, info = env.reset()
+        total, ended = 0.0, False
+        while not ended:
+            action = self.select_action(state, info.get("action_mask"))
+            after, reward, terminated, truncated, info = env.step(action)
+            self.update(state, action, float(reward), after, terminated, info.get("action_mask"))
+            state, total, ended = after, total + float(reward), terminated or truncated
+            self.step_count += 1
+        self.episode_count += 1
+        epsilon = min(self.rates.exploration, max(self.epsilon_min, self.rates.exploration * self.epsilon_decay))
+        self.rates = dataclasses.replace(self.rates, exploration=epsilon)
+        return total
+
     def state(self) -> dict[str, Array]:
         """Values, rates and random state as plain arrays, for a checkpoint."""
         rates = (self.rates.learning_rate, self.rates.gamma, self.rates.exploration)
-        return {"table": self.table, "rates": np.array(rates), "key": np.array([self._key], np.uint64)}
+        schedule = (self.epsilon_decay, self.epsilon_min, self.step_count, self.episode_count)
+        return {
+            "table": self.table, "rates": np.array(rates), "key": np.array([self._key], np.uint64),
+            "schedule": np.array(schedule),
+        }  # fmt: skip
 
     @classmethod
     def from_state(cls, form: str, state: Mapping[str, Array]) -> QLearning:
@@ -140,6 +177,9 @@ class QLearning:
         learner = cls(form, *table.shape, *rates.tolist())
         learner.form.take(table)
         learner._key = int(key[0])
+        schedule = np.asarray(state.get("schedule", (1.0, 0.0, 0.0, 0.0)))
+        learner.epsilon_decay, learner.epsilon_min = schedule[:2].tolist()
+        learner.step_count, learner.episode_count = schedule[2:].astype(int).tolist()
         return learner
 
     def _exploration(self, explore: bool) -> float:

@@ -18,14 +18,15 @@ LINE_SECONDS = 5.0
 
 @contextmanager
 def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Report], None]]:
-    """Yield a function that shows a report: a live panel in a terminal, lines in a file, nothing if quiet."""
+    """Yield a function that shows a report: a live panel in a terminal or notebook, else lines; nothing if quiet."""
     if quiet:
         yield lambda report: None
-    elif stream.isatty():
+    elif stream.isatty() or in_notebook():
         from rich.console import Console
         from rich.live import Live
 
-        with Live(console=Console(file=stream), refresh_per_second=4) as live:
+        console = Console() if in_notebook() else Console(file=stream)
+        with Live(console=console, refresh_per_second=4) as live:
             yield lambda report: live.update(picture(report))
     else:
         last = [0.0]
@@ -36,6 +37,13 @@ def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Report], None]]:
                 print(in_one_line(report), file=stream, flush=True)
 
         yield line
+
+
+def in_notebook() -> bool:
+    """Whether the output goes to the cell of a notebook."""
+    from rich import get_console
+
+    return get_console().is_jupyter
 
 
 def picture(report: Report) -> Panel:
@@ -62,7 +70,7 @@ def in_one_line(report: Report) -> str:
 
 def facts(report: Report) -> dict[str, str]:
     """The lines of the panel: steps, speed, score, metrics and time left, formatted as text."""
-    left = (report.run.steps - report.steps) / report.rate if report.rate else 0.0
+    left = 0.0 if report.finished or not report.rate else (report.run.steps - report.steps) / report.rate
     shown = {"steps": f"{report.steps:,} of {report.run.steps:,}", "speed": f"{short(report.rate)} steps/s"}
     if report.score is not None:
         shown["score"] = f"{report.score.estimate:.4g} ({report.score.low:.4g} to {report.score.high:.4g})"

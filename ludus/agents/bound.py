@@ -1,0 +1,194 @@
+"""An agent with its parameters, for one game: it takes observations of NumPy or Gymnasium and returns actions.
+
+Other code chooses agents by their names (`kind`); a `BoundAgent` has such a name too, so it is accepted in their place.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ludus import agents
+from ludus.agents.protocol import Agent, Memory, Params, PoolAgent
+from ludus.bridges import open_pool
+from ludus.types import Array, Continuous, Discrete, DType, LudusError, Spec, Step
+
+Observation = ArrayLike | Mapping[str, ArrayLike]
+"""the array of a game with one field, or a dict of all fields; of one game, or of N games with N as first axis"""
+
+
+class BoundAgent:
+    """An agent that plays one game.
+
+    >>> import ludus, numpy as np
+    >>> agent = ludus.agent("perfect", "tictactoe")
+    >>> agent.act(np.array([1, 1, 0, -1, -1, 0, 0, 0, 0]), mask=[0, 0, 1, 0, 0, 1, 1, 1, 1])
+    2
+    """
+
+    def __init__(self, kind: str, agent: Agent, game: str, spec: Spec, observation: DType, seed: int = 0) -> None:
+        self.kind, self.agent, self.game, self.spec, self.observation = kind, agent, game, spec, observation
+        self.params: Params = agent.init(spec, seed)
+        self._dice = np.random.default_rng(seed)
+        self._state: Memory = None
+
+    def __repr__(self) -> str:
+        return f'<ludus agent "{self.kind}" for {self.game}>'
+
+    def reset(self) -> None:
+        """Forget the current game; call it before the first observation of a new one."""
+        self._state = None
+
+    def act(self, observation: Observation, mask: ArrayLike | None = None, seat: int = 0) -> Any:
+        """The action for an observation: an int or a row of floats; for N observations, an array of N actions.
+
+        `mask` marks the legal actions, [A] or [N, A]; without it, all are legal. The agent remembers the game until
+        `reset`. `seat` is the seat that is to act.
+        """
+        action, self._state = self._decide(observation, self._state, None, mask, seat, self.agent)
+        return action
+
+    def predict(
+        self, observation: Observation, state: Memory = None, episode_start: ArrayLike | None = None,
+        deterministic: bool = False, action_masks: ArrayLike | None = None,
+    ) -> tuple[Any, Memory]:  # fmt: skip
+        """The action and the next state, as in Stable-Baselines3; what is remembered is in `state`, not in the agent.
+
+        With `deterministic`, a network chooses its most likely action instead of sampling.
+        """
+        agent = self.agent if deterministic else _sampling(self.agent)
+        return self._decide(observation, state, episode_start, action_masks, 0, agent)
+
+    def _decide(
+        self, observation: Observation, state: Memory, start: ArrayLike | None, mask: ArrayLike | None, seat: int,
+        agent: Agent,
+    ) -> tuple[Any, Memory]:  # fmt: skip
+        if isinstance(agent, PoolAgent):
+            raise LudusError(
+                f"{self.kind} simulates the game and cannot act on an observation alone; use ludus.evaluate, "
+                "ludus.battle or ludus.make(…, opponent=agent)"
+            )
+        fields, single = self._fields(observation)
+        rows = len(next(iter(fields.values())))
+        first = np.full(rows, state is None) if start is None else np.broadcast_to(np.asarray(start, bool), (rows,))
+        step = Step(
+            fields, self._mask(mask, rows), np.full(rows, seat, np.int8), np.zeros((rows, self.spec.seats), np.float32),
+            np.ones(rows, np.float32), first | (state is None),
+        )  # fmt: skip
+        memory = agent.memory(rows) if state is None else state[0]
+        decision, memory = agent.act(self.params, memory, step, int(self._dice.integers(2**31)))
+        actions = np.asarray(decision.action)
+        if single and isinstance(self.spec.actions, Discrete):
+            return int(actions[0]), (memory,)
+        return (actions[0] if single else actions), (memory,)
+
+    def _fields(self, observation: Observation) -> tuple[dict[str, Array], bool]:
+        """[N, ...] arrays by field, and whether the observation was that of one game."""
+        names = self.observation.names or ()
+        given = observation if isinstance(observation, Mapping) else {names[0]: observation}
+        if set(given) != set(names):
+            raise LudusError(
+                f"an observation of {self.game} has the fields {', '.join(names)}; "
+                + (f"given are {', '.join(map(str, given))}" if isinstance(observation, Mapping) else "give a dict")
+            )
+        first = np.asarray(given[names[0]])
+        single = first.ndim == len(self.observation[names[0]].shape)
+        fields = {name: self._field(name, np.asarray(given[name]), single) for name in names}
+        if len({len(field) for field in fields.values()}) > 1:
+            raise LudusError("the fields of the observation have different numbers of rows")
+        return fields, single
+
+    def _field(self, name: str, array: Array, single: bool) -> Array:
+        kind = self.observation[name]
+        rows = array[None] if single else array
+        if rows.ndim == 0 or rows.shape[1:] != kind.shape:
+            raise LudusError(f"{name} has shape {array.shape}; expected {kind.shape}, or N rows of it")
+        return np.ascontiguousarray(rows, np.dtype(kind.base.str))
+
+    def _mask(self, mask: ArrayLike | None, rows: int) -> Array:
+        if isinstance(self.spec.actions, Continuous):
+            return np.ones((rows, 0), bool)
+        count = self.spec.actions.n
+        legal = np.ones((rows, count), bool) if mask is None else np.asarray(mask, bool)
+        legal = legal[None] if legal.ndim == 1 else legal
+        if legal.shape != (rows, count):
+            raise LudusError(
+                f"the mask has shape {legal.shape}; expected {count} legal actions for each of {rows} rows"
+            )
+        if not legal.any(axis=1).all():
+            raise LudusError("the mask allows no action; the game may have ended: reset the environment")
+        return legal
+
+
+def _sampling(agent: Agent) -> Agent:
+    """The same agent, sampling its actions if it has a network for discrete or continuous actions."""
+    inner = getattr(agent, "agent", None)
+    return replace(agent, agent=replace(inner, greedy=False)) if hasattr(inner, "greedy") else agent  # type: ignore[type-var]
+
+
+def agent(kind: str | BoundAgent, game: str | Callable[[], Any]) -> BoundAgent:
+    """An agent by its name: random, greedy, perfect, best, trained, mcts(200), lookahead, or the folder of a run.
+
+    >>> import ludus
+    >>> ludus.agent("mcts(200)", "connect4")
+    <ludus agent "mcts(200)" for connect4>
+    """
+    if isinstance(kind, BoundAgent):
+        return kind
+    name = name_of_game(game)
+    pool = open_pool(name, 1, 0, threads=1)
+    try:
+        return BoundAgent(kind, agents.load(kind, name), pool.name, pool.spec, pool.observation)
+    finally:
+        pool.close()
+
+
+def load(path: str | pathlib.Path, game: str | Callable[[], Any] | None = None, network: Any = None) -> BoundAgent:
+    """The agent of a run or of one of its checkpoints; it knows its game.
+
+    `game` is needed for a run on an environment object, and `network` for a run with a network of your own, because
+    files contain neither.
+
+    >>> import ludus
+    >>> run = ludus.train("tictactoe", algorithm="q_learning", steps=20_000, progress=False)
+    >>> ludus.load(run.folder).game
+    'tictactoe'
+    """
+    from ludus.agents import checkpoint, trained
+
+    if network is not None:
+        from ludus.agents.neural.networks import own
+
+        own.register(network)
+    found = pathlib.Path(path)
+    name = checkpoint.read_manifest(trained.newest_in(found)).game if game is None else name_of_game(game)
+    if is_own_environment(name):
+        check_own_environment(name)
+    return agent(str(found.resolve()), name)
+
+
+def name_of_game(game: Any) -> str:
+    """The name of a game; an environment of Gymnasium, or a function that makes one, gets a name in this process."""
+    if isinstance(game, str):
+        return game
+    from ludus.bridges import own_environments
+
+    return own_environments.name_of(game)
+
+
+def is_own_environment(game: str) -> bool:
+    """Whether a name is that of an environment object, which exists only in one process."""
+    return game.startswith("gymnasium:own/")
+
+
+def check_own_environment(game: str) -> None:
+    """Raise LudusError if this process does not have the environment."""
+    from ludus.bridges import own_environments
+
+    if not own_environments.is_known(game):
+        raise LudusError(f"{game} was an environment object, which files do not contain; give it: load(…, game=MyEnv)")

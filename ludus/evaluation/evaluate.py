@@ -1,0 +1,137 @@
+"""Evaluation in one call: a score with its confidence interval, and battles, for agents given as objects or names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ludus.agents.bound import BoundAgent, agent, name_of_game
+from ludus.evaluation import battle as battles
+from ludus.evaluation import scores
+from ludus.evaluation.battle import Battle, Tournament, game_of, match_text, tournament_text
+from ludus.evaluation.statistics import Interval
+from ludus.types import JsonObject, LudusError
+
+Player = BoundAgent | str
+"""an agent, or its name: random, mcts(200), the folder of a run"""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The result of an evaluation: against others the win rate (a draw is half a win), alone the mean return.
+
+    >>> import ludus
+    >>> score = ludus.evaluate("perfect", against="random", games=20, game="tictactoe")
+    >>> [row["losses"] for row in score.rows]
+    [0, 0]
+    """
+
+    interval: Interval
+    """the estimate and its 95 % confidence interval"""
+    games: int
+    rows: tuple[JsonObject, ...]
+    """one row for each seat: its games, mean return and interval; against others also wins, draws and losses"""
+
+    @property
+    def mean(self) -> float:
+        return self.interval.estimate
+
+    def to_dict(self) -> JsonObject:
+        """The score as plain data."""
+        return {"games": self.games, **dict(zip(("score", "low", "high"), self.interval, strict=True)),
+                "seats": [dict(row) for row in self.rows]}  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Score({in_short(self.interval)})"
+
+    def __str__(self) -> str:
+        return "\n".join((repr(self), *(f"  {_row_text(row)}" for row in self.rows)))
+
+
+def in_short(interval: Interval) -> str:
+    """`0.63 ± 0.05`: the estimate and half the width of its interval."""
+    return f"{interval.estimate:.2f} ± {(interval.high - interval.low) / 2:.2f}"
+
+
+def _row_text(row: JsonObject) -> str:
+    tally = f", {row['wins']} won, {row['draws']} drawn, {row['losses']} lost" if "wins" in row else ""
+    mean = in_short(Interval(row["mean"], row["low"], row["high"]))
+    return f"seat {row['seat']}: mean return {mean} in {row['games']} games{tally}"
+
+
+def evaluate(
+    player: Player, against: Player | None = None, games: int = 200, game: str | Callable[[], Any] | None = None,
+    seed: int = 0,
+) -> Score:  # fmt: skip
+    """Play `games` games and return the score: against another agent from all seats, or alone in a game of one seat.
+
+    In games of several seats, `against` is "random" by default. `game` is needed if the agent is only a name.
+
+    >>> import ludus
+    >>> ludus.evaluate("perfect", against="perfect", games=10, game="tictactoe").mean
+    0.5
+    """
+    first = agent(player, _game(player, game))
+    if first.spec.seats == 1:
+        if against is not None:
+            raise LudusError(f"{first.game} has one seat, so there is no opponent; omit against")
+        return _alone(scores.score(first.game, first.agent, first.params, games, seed))
+    other = agent("random" if against is None else against, first.game)
+    pairs = [(first.agent, first.params), (other.agent, other.params)]
+    return _against(scores.match(first.game, pairs, games, seed))
+
+
+def _game(player: Player, game: str | Callable[[], Any] | None) -> str:
+    if game is not None:
+        return name_of_game(game)
+    return player.game if isinstance(player, BoundAgent) else game_of([player], None)
+
+
+def _alone(result: scores.SoloScore) -> Score:
+    rows = tuple(_row(seat, result.games, interval) for seat, interval in enumerate(result.seats))
+    return Score(result.interval, result.games, rows)
+
+
+def _against(result: scores.Match) -> Score:
+    rows = tuple(
+        _row(row.seat, row.games, row.interval) | {"wins": row.wins, "draws": row.draws, "losses": row.losses}
+        for row in result.seats
+    )
+    return Score(result.rate, result.games, rows)
+
+
+def _row(seat: int, games: int, interval: Interval) -> JsonObject:
+    return {"seat": seat, "games": games, "mean": interval.estimate, "low": interval.low, "high": interval.high}
+
+
+def battle(*players: Player, game: str | None = None, games: int = 100, seed: int = 0) -> BattleResult:
+    """Let two agents play a match, or more a round robin with ratings; print the result to see its table.
+
+    >>> import ludus
+    >>> ludus.battle("perfect", "random", game="tictactoe", games=20).to_dict()["agents"]
+    ['perfect', 'random']
+    """
+    kinds = [player.kind if isinstance(player, BoundAgent) else player for player in players]
+    owners = [player.game for player in players if isinstance(player, BoundAgent)]
+    name = game or (owners[0] if owners else game_of(kinds, None))
+    if len(kinds) == 2:
+        return BattleResult(name, battles.battle(name, kinds, games, seed))
+    return BattleResult(name, battles.tournament(name, kinds, games, seed))
+
+
+@dataclass(frozen=True)
+class BattleResult:
+    """The result of `ludus.battle`; as text it is the table that `ludus battle` prints."""
+
+    game: str
+    result: Battle | Tournament
+
+    def to_dict(self) -> JsonObject:
+        """The result as plain data, as `ludus battle --json` prints it."""
+        result = self.result
+        return battles.facts(result) if isinstance(result, Battle) else battles.tournament_facts(result)
+
+    def __repr__(self) -> str:
+        result = self.result
+        return match_text(self.game, result) if isinstance(result, Battle) else tournament_text(result)

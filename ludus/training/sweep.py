@@ -1,0 +1,107 @@
+"""A small grid of settings with several seeds each, trained side by side in processes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from ludus.evaluation.evaluate import in_short
+from ludus.evaluation.statistics import Interval, interval
+from ludus.training import runs
+from ludus.training.api import Out, TrainingRun, check_runtime, run_of
+from ludus.training.config import Run
+from ludus.types import JsonObject, LudusError
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The results of a sweep: one row for each combination of settings."""
+
+    rows: tuple[JsonObject, ...]
+    """the settings, the mean of the final scores over the seeds with a 95 % interval, and the scores of all seeds"""
+    runs: tuple[TrainingRun, ...]
+
+    def to_dict(self) -> list[JsonObject]:
+        """The rows as plain data."""
+        return [dict(row) for row in self.rows]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        try:
+            import pandas  # type: ignore[import-untyped, unused-ignore]
+        except ImportError:
+            raise LudusError("to_frame needs pandas: pip install pandas; to_dict gives plain data") from None
+        return pandas.DataFrame(self.to_dict())
+
+    def __repr__(self) -> str:
+        names = [name for name in self.rows[0] if name not in ("score", "low", "high", "seeds", "scores")]
+        lines = [[*(str(row[name]) for name in names), _score_text(row), str(row["seeds"])] for row in self.rows]
+        table = [[*names, "score", "seeds"], *lines]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in table)
+
+
+def _score_text(row: JsonObject) -> str:
+    """With a single seed there is no interval."""
+    return in_short(Interval(row["score"], row["low"], row["high"])) if row["seeds"] > 1 else f"{row['score']:.2f}"
+
+
+def sweep(
+    game: str, algorithm: str | None = None, *, seeds: int | Sequence[int] = 5, out: Out = "runs", preset: str = "",
+    workers: int = 0, **settings: object,
+) -> Sweep:  # fmt: skip
+    """Train every combination of the settings given as lists, with every seed, and compare the final scores.
+
+    `workers` runs are trained at the same time, by default one per core. Tuples are values, not lists of them.
+
+    >>> import ludus
+    >>> result = ludus.sweep("tictactoe", "q_learning", learning_rate=[0.1, 0.3], seeds=2, steps=20_000)
+    >>> [row["learning_rate"] for row in result.to_dict()]
+    [0.1, 0.3]
+    """
+    numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    grid = combinations(settings)
+    if not numbers or not grid:
+        raise LudusError("a sweep needs at least one seed and one value of every setting")
+    plans = [run_of(game, algorithm, preset, None, values | {"seed": seed}) for values in grid for seed in numbers]
+    for plan in plans:
+        check_runtime(plan)
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as executor:
+        finished = list(executor.map(lambda plan: _train(plan, pathlib.Path(out)), plans))
+    count = len(numbers)
+    axes = {name for name, value in settings.items() if isinstance(value, list)}
+    rows = [
+        _row({name: values[name] for name in values if name in axes}, finished[place * count : (place + 1) * count])
+        for place, values in enumerate(grid)
+    ]
+    return Sweep(tuple(rows), tuple(finished))
+
+
+def combinations(settings: Mapping[str, object]) -> list[dict[str, Any]]:
+    """All combinations of the values of settings that are lists; other settings stay the same."""
+    choices = [value if isinstance(value, list) else [value] for value in settings.values()]
+    return [dict(zip(settings, values, strict=True)) for values in itertools.product(*choices)]
+
+
+def _train(plan: Run[Any], out: pathlib.Path) -> TrainingRun:
+    """Train in another process; the folder of the run is all that both share."""
+    folder = runs.prepare(plan, out)
+    command = [sys.executable, "-m", "ludus.cli", "train", "--resume", str(folder), "--json"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise LudusError(f"the run {folder} failed: {process.stderr.strip().rpartition(chr(10))[2]}")
+    return TrainingRun(folder)
+
+
+def _row(values: JsonObject, finished: Sequence[TrainingRun]) -> JsonObject:
+    scores = [run.score.estimate for run in finished if run.score is not None]
+    found = interval(scores)
+    ends = {"score": found.estimate, "low": found.low, "high": found.high}
+    return {**values, **ends, "seeds": len(scores), "scores": scores}
