@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # Matplotlib is imported when the first figure is drawn
 COLORS = ("#59c2ff", "#ffb454", "#3f9c66", "#fbff84", "#ff4900", "#a476f5", "#a8ffe0", "#f770af")
 """colours of curves: bright on the background, and distinguishable with colour blindness"""
 BACKGROUND, GRID, AXIS, INK, TITLE = "#1e2430", "#2c3546", "#55617a", "#a9b3c4", "#e8eaed"
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans", "font.size": 10, "figure.facecolor": BACKGROUND, "savefig.facecolor": "auto",
     "axes.facecolor": BACKGROUND, "axes.edgecolor": AXIS, "axes.labelcolor": INK, "axes.titlecolor": TITLE,
     "axes.titlesize": 15, "axes.titlelocation": "left", "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID,
@@ -92,7 +92,7 @@ def figure(
         _label_axes(axes, given)
         if len(given) == 1:
             x, y = _last_point(given[0])
-            place = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
+            place: dict[str, Any] = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
             axes.annotate(value_text(y), (x, y), (7, 0), color=COLORS[0], **place)
         else:
             columns = min(int(room // 150), len(given), 4)
