@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/ready
 PLAYER := .venv/studio-ready
 
-.PHONY: setup real-core studio demo train test check format pictures screenshots bench bench-peers soak clean
+.PHONY: setup real-core studio demo train test check format pictures screenshots wheel bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,9 @@ pictures: setup  ## the pictures of the README
 
 screenshots: setup  ## every page of the studio, for its documentation
 	$(BIN)/python docs/screenshots.py
+
+wheel:  ## build the wheel and run the commands of the README with it in an empty environment
+	$(PYTHON) .ci/wheel.py
 
 bench: setup  ## measure on this machine and replace the committed results
 	$(BIN)/ludus bench pool --json > benchmarks/results/pool.json.part
