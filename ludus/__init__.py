@@ -12,7 +12,6 @@ milliseconds.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,12 +52,14 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'ludus' has no attribute {name!r}")
+    from ludus import discovery
+
     if name == "training":  # a package that can be called, see ludus/training/__init__.py
-        return importlib.import_module(f"{__name__}.training")
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module 'ludus' has no attribute {name!r}")
+        return discovery.load_bundled(__name__, name)
+    home = next(home for home, names in _HOMES.items() if name in names)
+    return getattr(discovery.load_bundled(__name__, home), name)
 
 
 def __dir__() -> list[str]:

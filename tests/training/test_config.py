@@ -64,8 +64,16 @@ def test_a_preset_is_over_the_defaults_and_its_section_over_itself(tmp_path, mon
 
 
 def test_a_game_without_a_preset_has_defaults():
-    run = config.resolve("chess(board=8)", "sarsa")
-    assert run == config.from_dict({"game": "chess(board=8)", "algorithm": "sarsa"}, "the test")
+    """An environment of another package may have no preset."""
+    run = config.resolve("gymnasium:Blackjack-v1(sab=true)", "sarsa")
+    assert run == config.from_dict({"game": "gymnasium:Blackjack-v1(sab=true)", "algorithm": "sarsa"}, "the test")
+
+
+def test_an_unknown_game_is_rejected():
+    with pytest.raises(LudusError, match='unknown game "tictactoo"; did you mean "tictactoe"'):
+        config.resolve("tictactoo")
+    with pytest.raises(LudusError, match='unknown game "chess"; ludus games lists all'):
+        config.resolve("chess(board=8)", "sarsa")
 
 
 @pytest.mark.parametrize("path", sorted(config.PRESETS.glob("*.toml")), ids=lambda path: path.stem)

@@ -146,10 +146,12 @@ def test_whoever_stops_listening_ends_the_run(trainer):
 
 
 def test_few_steps_are_few_steps(trainer):
-    """A chunk is never longer than the run, and never so short that nothing is learned in it."""
-    _, run = trainer.make(chunk=0, steps=5_000)
+    """A chunk is never longer than the part between two evaluations, and never too short to learn anything in it."""
+    _, run = trainer.make(chunk=0, steps=5_000, evaluations=0)
     assert run.chunk == 5_000
-    _, run = trainer.make(chunk=0, steps=5_000, runtime="threads", workers=2)
+    _, run = trainer.make(chunk=0, steps=5_000, evaluations=2)
+    assert run.chunk == 2_500
+    _, run = trainer.make(chunk=0, steps=5_000, evaluations=0, runtime="threads", workers=2)
     assert run.chunk == 2_500
     _, run = trainer.make(chunk=1, num_envs=10)
     assert run.chunk == 30

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 from typing import get_args, get_type_hints
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +17,7 @@ from small_cards import SMALL_CARDS, some_cards
 
 from ludus.agents.neural import agent as deep
 from ludus.agents.neural import world_model
-from ludus.agents.neural.networks import shapes_of
+from ludus.agents.neural.networks import own, shapes_of
 from ludus.agents.neural.networks.recurrent import RNNAgent
 from ludus.agents.neural.networks.settings import MLPArgs, ModelArgs
 from ludus.agents.neural.networks.world_model_args import PlannerArgs, WorldModelArgs
@@ -24,7 +25,7 @@ from ludus.algorithms.ppo import PPO, compile_ahead
 from ludus.algorithms.ppo import update as learning
 from ludus.pool import Pool
 from ludus.training import config, runs
-from ludus.types import Discrete, LudusError, Spec, Step
+from ludus.types import Continuous, Discrete, LudusError, Spec, Step
 
 ROWS = 2
 SETTINGS = PPO(agent="rnn", rollout_length=2, update_epochs=1, num_minibatches=1, devices=1)
@@ -36,7 +37,7 @@ NUMBERS = {
     "version": (1,), "num_channels": (32,), "rnn_channels": (32,), "embedding_shape": (1000, (), (1000, 4)),
     "width": (8,), "latent_dim": (16,), "actor_dims": ((8,), (8, 8)),
     "critic_dims": ((8,), (8, 8)), "temperature": (1.0,), "min_std": (0.0,), "max_std": (0.5,), "optimism": (0.0,),
-    "num_elites": (1,), "num_pi_trajs": (0,),
+    "num_elites": (1,), "num_pi_trajs": (0,), "network": ("SmallNetwork",),
 }  # fmt: skip
 """values other than the default; 2 for all other numbers"""
 REFUSED = {
@@ -63,6 +64,19 @@ def values(kind):
             others = get_args(hints[field.name])
         found += [(field.name, value) for value in others]
     return found
+
+
+class SmallNetwork(nn.Module):
+    """A user's own network for tic-tac-toe (9 logits) and the car (mean and log deviation of 2 actions)."""
+
+    actions: Discrete | Continuous
+
+    @nn.compact
+    def __call__(self, x):
+        if isinstance(self.actions, Continuous):
+            size = len(self.actions.low)
+            return (nn.Dense(size)(x), jnp.zeros(size)), nn.Dense(1)(x)
+        return nn.Dense(self.actions.n)(x), nn.Dense(1)(x)
 
 
 @functools.cache
@@ -125,6 +139,7 @@ def test_every_setting_that_reads_cards_works_with_cards(name, value):
 @pytest.mark.parametrize("game", ["tictactoe", "car"])
 def test_every_setting_of_the_mlp_agent_works(check_learns, game, name, value):
     pool = opened(game)
+    own.register(SmallNetwork(pool.spec.actions))
     agent = deep.new_agent(pool, MLPArgs(**{name: value}))
     check_plays(agent, pool.step)
     check_learns(agent, value, pool.observation)
