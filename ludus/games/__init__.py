@@ -37,7 +37,13 @@ _homes: dict[str, str] = {}
 
 
 class Game(NamedTuple):
-    """A game's module and the values of its parameters."""
+    """A game's module and the values of its parameters; `Pool.game` is one.
+
+    >>> import ludus
+    >>> game = ludus.Pool("tictactoe").game
+    >>> game.name, game.title, game.spec.seats
+    ('tictactoe', 'Tic-tac-toe', 2)
+    """
 
     name: str
     rules: ModuleType
@@ -195,8 +201,8 @@ def find(name: str) -> ModuleType:
     check_name(name.partition("@")[0])
     if name not in bundled() and name not in discovery.names(GROUP, __name__):
         close = difflib.get_close_matches(name, names(), 1)
-        hint = f' did you mean "{close[0]}"?' if close else ""
-        raise LudusError(f'unknown game "{name}";{hint} (ludus games lists all)')
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        raise LudusError(f'unknown game "{name}"{hint} (ludus games lists all)')
     rules = discovery.load(GROUP, __name__, name)
     _homes[name] = home_of(str(rules.__file__))
     check(name, rules)

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 Out = str | pathlib.Path
 OWN_NUM_ENVS = 16
 """default number of environments for those of the user, which Python steps one after the other"""
+SHORTEST_CURVE = 8
+"""updates that a short run of a network should have at least"""
+ROWS_PER_MINIBATCH = 2
+"""the smallest part of a rollout that is still a minibatch for two devices"""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,13 @@ class TrainingRun:
 
     folder: pathlib.Path
 
+    def __fspath__(self) -> str:
+        """A run is accepted wherever its folder is: ludus.load(run), ludus.evaluate(run)."""
+        return str(self.folder)
+
     @property
     def settings(self) -> Run[Any]:
-        """All settings."""
+        """All settings; `run.settings.replace(learning_rate=0.001)` gives changed ones."""
         return config.read(self.folder / SETTINGS)
 
     @property
@@ -87,14 +95,15 @@ class TrainingRun:
 
 
 def train(
-    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: int | None = None,
-    episodes: int | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
+    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: float | None = None,
+    episodes: float | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
     network: Any = None, progress: bool = True, **settings: Unpack[Settings],
 ) -> TrainingRun:  # fmt: skip
     """Train an agent and return the run; Ctrl-C stops and saves, and `resume=run` continues.
 
     `game` is a name, a Gymnasium environment, or a function that makes one. `network` is a Flax module of your own
-    (docs/python.md). Every setting of `ludus train` is a keyword.
+    (docs/python.md). Every setting of `ludus train` is a keyword. A run of few steps plays fewer games at once, unless
+    you set `num_envs`, so that it has several updates.
 
     >>> import ludus
     >>> run = ludus.train("tictactoe", algorithm="sarsa", episodes=500, learning_rate=0.2, progress=False)
@@ -111,8 +120,8 @@ def train(
 
 
 def training(
-    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: int | None = None,
-    episodes: int | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
+    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: float | None = None,
+    episodes: float | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
     network: Any = None, **settings: Unpack[Settings],
 ) -> Iterator[Report]:  # fmt: skip
     """The same as a generator of reports, one per update, for a loop of your own; `break` stops and saves.
@@ -132,8 +141,8 @@ class _Work:
 
     game: Any
     algorithm: str | None
-    steps: int | None
-    episodes: int | None
+    steps: float | None
+    episodes: float | None
     resume: Out | TrainingRun | None
     out: Out
     preset: str
@@ -166,15 +175,26 @@ class _Work:
 
     def _changes(self) -> dict[str, object]:
         length = {"steps": self.steps, "episodes": self.episodes}
-        return {name: value for name, value in length.items() if value is not None} | dict(self.settings)
+        return {name: _count(name, value) for name, value in length.items() if value is not None} | dict(self.settings)
+
+
+def _count(name: str, value: object) -> int:
+    """A number of steps or episodes, which may be written 1e6."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value // 1 or value < 1:
+        raise LudusError(f"{name} is {value!r}; expected a whole number, 1 or more")
+    return int(value)
 
 
 def run_of(game: Any, algorithm: str | None, preset: str, network: Any, changes: Mapping[str, object]) -> Run[Any]:
     """The settings of a run: defaults, then the preset of the game, then the given ones."""
+    if not isinstance(algorithm, str | None):
+        raise LudusError(f'algorithm is {algorithm!r}; expected a name such as "ppo"')
     name, steps = name_of_game(game), changes.get("steps")
     run = config.resolve(name, algorithm, preset, steps if isinstance(steps, int) else None)
     usual = {} if isinstance(game, str) else {"num_envs": OWN_NUM_ENVS, "runtime": "local"}
     run = run.replace(**usual | dict(changes))
+    if steps is not None and "num_envs" not in changes:
+        run = _in_several_updates(run)
     if network is None:
         return run
     if isinstance(network, Mapping):
@@ -184,6 +204,19 @@ def run_of(game: Any, algorithm: str | None, preset: str, network: Any, changes:
     from ludus.agents.neural.networks import own
 
     return run.replace(mlp={"network": own.register(network)})
+
+
+def _in_several_updates(run: Run[Any]) -> Run[Any]:
+    """The run with fewer games at once, if it would else end after fewer than SHORTEST_CURVE updates of a network."""
+    length, minibatches = (getattr(run.settings, name, 0) for name in ("rollout_length", "num_minibatches"))
+    rows = run.num_envs
+    while (
+        minibatches
+        and rows % (2 * minibatches * ROWS_PER_MINIBATCH) == 0
+        and rows * length * SHORTEST_CURVE > run.steps
+    ):
+        rows //= 2
+    return run.replace(num_envs=rows)
 
 
 def check_runtime(run: Run[Any]) -> None:
