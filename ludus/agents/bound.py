@@ -62,7 +62,8 @@ class BoundAgent:
     ) -> tuple[Any, Memory]:  # fmt: skip
         """The action and the next state, as in Stable-Baselines3; what is remembered is in `state`, not in the agent.
 
-        The state is None if the agent has no memory. With `deterministic`, a network chooses its most likely action instead of sampling.
+        The state is None if the agent has no memory.
+        With `deterministic`, a network chooses its most likely action instead of sampling.
         """
         agent = self.agent if deterministic else _sampling(self.agent)
         return self._decide(observation, state, episode_start, action_masks, 0, agent)

@@ -128,6 +128,8 @@ def plain_name(full_name: str) -> str:
 
 def load(full_name: str, **overrides: object) -> Game:
     """Load a game by its name, with parameters in brackets or as keywords."""
+    if not isinstance(full_name, str):
+        raise LudusError(f'{full_name!r} is not the name of a game; expected for example "tictactoe"')
     name, settings = split_name(full_name)
     rules = find(name)
     parameters = parameters_of(rules)

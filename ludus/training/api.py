@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 Out = str | pathlib.Path
 OWN_NUM_ENVS = 16
 """default number of environments for those of the user, which Python steps one after the other"""
-SHORTEST_CURVE = 8
-"""updates that a short run of a network should have at least"""
-ROWS_PER_MINIBATCH = 2
-"""the smallest part of a rollout that is still a minibatch for two devices"""
 
 
 @dataclass(frozen=True)
@@ -102,8 +98,7 @@ def train(
     """Train an agent and return the run; Ctrl-C stops and saves, and `resume=run` continues.
 
     `game` is a name, a Gymnasium environment, or a function that makes one. `network` is a Flax module of your own
-    (docs/python.md). Every setting of `ludus train` is a keyword. A run of few steps plays fewer games at once, unless
-    you set `num_envs`, so that it has several updates.
+    (docs/python.md). Every setting of `ludus train` is a keyword.
 
     >>> import ludus
     >>> run = ludus.train("tictactoe", algorithm="sarsa", episodes=500, learning_rate=0.2, progress=False)
@@ -193,8 +188,6 @@ def run_of(game: Any, algorithm: str | None, preset: str, network: Any, changes:
     run = config.resolve(name, algorithm, preset, steps if isinstance(steps, int) else None)
     usual = {} if isinstance(game, str) else {"num_envs": OWN_NUM_ENVS, "runtime": "local"}
     run = run.replace(**usual | dict(changes))
-    if steps is not None and "num_envs" not in changes:
-        run = _in_several_updates(run)
     if network is None:
         return run
     if isinstance(network, Mapping):
@@ -204,19 +197,6 @@ def run_of(game: Any, algorithm: str | None, preset: str, network: Any, changes:
     from ludus.agents.neural.networks import own
 
     return run.replace(mlp={"network": own.register(network)})
-
-
-def _in_several_updates(run: Run[Any]) -> Run[Any]:
-    """The run with fewer games at once, if it would else end after fewer than SHORTEST_CURVE updates of a network."""
-    length, minibatches = (getattr(run.settings, name, 0) for name in ("rollout_length", "num_minibatches"))
-    rows = run.num_envs
-    while (
-        minibatches
-        and rows % (2 * minibatches * ROWS_PER_MINIBATCH) == 0
-        and rows * length * SHORTEST_CURVE > run.steps
-    ):
-        rows //= 2
-    return run.replace(num_envs=rows)
 
 
 def check_runtime(run: Run[Any]) -> None:
