@@ -16,17 +16,33 @@ JsonObject = dict[str, Any]
 
 
 class LudusError(ValueError):
-    """An error that the user can fix; the message says what happened, what was expected and what to do."""
+    """An error that the user can fix; the message says what happened, what was expected and what to do.
+
+    >>> import ludus
+    >>> ludus.Pool("conect4")
+    Traceback (most recent call last):
+    ludus.types.LudusError: unknown game "conect4"; did you mean "connect4"? ludus games lists all
+    """
 
 
 class Discrete(NamedTuple):
-    """One of `n` numbered choices."""
+    """One of `n` numbered choices.
+
+    >>> import ludus
+    >>> ludus.Pool("connect4").spec.actions
+    Discrete(n=7)
+    """
 
     n: int
 
 
 class Continuous(NamedTuple):
-    """A row of floats, each between its own `low` and `high`."""
+    """A row of floats, each between its own `low` and `high`.
+
+    >>> import ludus
+    >>> ludus.Continuous(low=(-1.0, 0.0), high=(1.0, 1.0)).high
+    (1.0, 1.0)
+    """
 
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -37,6 +53,11 @@ class Spec(NamedTuple):
 
     `turns` is "alternating" (one seat acts at a time) or "simultaneous" (all seats act at once). `horizon` is the
     maximum number of steps in one game, 0 for no limit. `frame` is the size in pixels of what `scene` draws.
+
+    >>> import ludus
+    >>> spec = ludus.Pool("tictactoe").spec
+    >>> spec.seats, spec.actions.n, spec.turns, spec.horizon
+    (2, 9, 'alternating', 9)
     """
 
     seats: int
@@ -66,7 +87,13 @@ class Mirror(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What the players see in N rows; stacked over time, [T+1, N, ...]."""
+    """What the players see in N rows; stacked over time, [T+1, N, ...].
+
+    >>> import ludus
+    >>> step = ludus.Pool("tictactoe", rows=3).step
+    >>> step.seat, step.first, step.mask.all()
+    (array([0, 0, 0], dtype=int8), array([ True,  True,  True]), np.True_)
+    """
 
     observation: dict[str, Array]
     """[N, ...] arrays by the names of the game's OBSERVATION record"""
@@ -83,7 +110,14 @@ class Step(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What an agent returns for a step: action [N(, k)], log_prob [N], value [N, P]."""
+    """What an agent returns for a step: action [N(, k)], log_prob [N], value [N, P].
+
+    >>> import ludus
+    >>> agent, pool = ludus.agent("perfect", "tictactoe").agent, ludus.Pool("tictactoe", rows=3)
+    >>> decision, memory = agent.act((), agent.memory(3), pool.step, 0)
+    >>> decision.action.shape
+    (3,)
+    """
 
     action: Array
     log_prob: Array
@@ -91,7 +125,14 @@ class Decision(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """T decisions between T+1 steps, the agent's memory before the first, and the version of its parameters."""
+    """T decisions between T+1 steps, the agent's memory before the first, and the version of its parameters.
+
+    Algorithms for networks learn from rollouts; only an algorithm of your own uses them.
+
+    >>> import ludus
+    >>> ludus.Rollout._fields[:2]
+    ('steps', 'decisions')
+    """
 
     steps: Step
     decisions: Decision

@@ -5,6 +5,7 @@ Other code chooses agents by their names (`kind`); a `BoundAgent` has such a nam
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,6 +21,8 @@ from ludus.types import Array, Continuous, Discrete, DType, LudusError, Spec, St
 
 Observation = ArrayLike | Mapping[str, ArrayLike]
 """the array of a game with one field, or a dict of all fields; of one game, or of N games with N as first axis"""
+Named = str | os.PathLike[str]
+"""the name of an agent, a run, or the folder of a run"""
 
 
 class BoundAgent:
@@ -59,6 +62,7 @@ class BoundAgent:
     ) -> tuple[Any, Memory]:  # fmt: skip
         """The action and the next state, as in Stable-Baselines3; what is remembered is in `state`, not in the agent.
 
+        The state is None if the agent has no memory.
         With `deterministic`, a network chooses its most likely action instead of sampling.
         """
         agent = self.agent if deterministic else _sampling(self.agent)
@@ -73,6 +77,8 @@ class BoundAgent:
                 f"{self.kind} simulates the game and cannot act on an observation alone; use ludus.evaluate, "
                 "ludus.battle or ludus.make(…, opponent=agent)"
             )
+        if not 0 <= seat < self.spec.seats:
+            raise LudusError(f"seat {seat} does not exist; {self.game} has the seats 0 to {self.spec.seats - 1}")
         fields, single = self._fields(observation)
         rows = len(next(iter(fields.values())))
         first = np.full(rows, state is None) if start is None else np.broadcast_to(np.asarray(start, bool), (rows,))
@@ -80,12 +86,13 @@ class BoundAgent:
             fields, self._mask(mask, rows), np.full(rows, seat, np.int8), np.zeros((rows, self.spec.seats), np.float32),
             np.ones(rows, np.float32), first | (state is None),
         )  # fmt: skip
-        memory = agent.memory(rows) if state is None else state[0]
+        memory = agent.memory(rows) if state is None else state
         decision, memory = agent.act(self.params, memory, step, int(self._dice.integers(2**31)))
+        state = None if isinstance(memory, tuple) and not memory else memory
         actions = np.asarray(decision.action)
         if single and isinstance(self.spec.actions, Discrete):
-            return int(actions[0]), (memory,)
-        return (actions[0] if single else actions), (memory,)
+            return int(actions[0]), state
+        return (actions[0] if single else actions), state
 
     def _fields(self, observation: Observation) -> tuple[dict[str, Array], bool]:
         """[N, ...] arrays by field, and whether the observation was that of one game."""
@@ -96,9 +103,9 @@ class BoundAgent:
                 f"an observation of {self.game} has the fields {', '.join(names)}; "
                 + (f"given are {', '.join(map(str, given))}" if isinstance(observation, Mapping) else "give a dict")
             )
-        first = np.asarray(given[names[0]])
-        single = first.ndim == len(self.observation[names[0]].shape)
-        fields = {name: self._field(name, np.asarray(given[name]), single) for name in names}
+        arrays = {name: _numbers(name, given[name]) for name in names}
+        single = arrays[names[0]].ndim == len(self.observation[names[0]].shape)
+        fields = {name: self._field(name, array, single) for name, array in arrays.items()}
         if len({len(field) for field in fields.values()}) > 1:
             raise LudusError("the fields of the observation have different numbers of rows")
         return fields, single
@@ -108,13 +115,19 @@ class BoundAgent:
         rows = array[None] if single else array
         if rows.ndim == 0 or rows.shape[1:] != kind.shape:
             raise LudusError(f"{name} has shape {array.shape}; expected {kind.shape}, or N rows of it")
-        return np.ascontiguousarray(rows, np.dtype(kind.base.str))
+        with np.errstate(invalid="ignore"):
+            stored = np.ascontiguousarray(rows, np.dtype(kind.base.str))
+        if not np.isfinite(rows).all():
+            raise LudusError(f"{name} contains NaN or infinity")
+        if stored.dtype.kind != "f" and not np.array_equal(stored, rows):
+            raise LudusError(f"{name} contains numbers that are not of type {stored.dtype.name}")
+        return stored
 
     def _mask(self, mask: ArrayLike | None, rows: int) -> Array:
         if isinstance(self.spec.actions, Continuous):
             return np.ones((rows, 0), bool)
         count = self.spec.actions.n
-        legal = np.ones((rows, count), bool) if mask is None else np.asarray(mask, bool)
+        legal = np.ones((rows, count), bool) if mask is None else _numbers("the mask", mask).astype(bool)
         legal = legal[None] if legal.ndim == 1 else legal
         if legal.shape != (rows, count):
             raise LudusError(
@@ -125,30 +138,61 @@ class BoundAgent:
         return legal
 
 
+def _numbers(name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        raise LudusError(f"{name} is not an array of numbers: {value!r:.80}")
+    return array
+
+
 def _sampling(agent: Agent) -> Agent:
     """The same agent, sampling its actions if it has a network for discrete or continuous actions."""
     inner = getattr(agent, "agent", None)
     return replace(agent, agent=replace(inner, greedy=False)) if hasattr(inner, "greedy") else agent  # type: ignore[type-var]
 
 
-def agent(kind: str | BoundAgent, game: str | Callable[[], Any]) -> BoundAgent:
+def agent(kind: Named | BoundAgent, game: str | Callable[[], Any]) -> BoundAgent:
     """An agent by its name: random, greedy, perfect, best, trained, mcts(200), lookahead, or the folder of a run.
+
+    `ludus.load` needs no game, because a run knows its own.
 
     >>> import ludus
     >>> ludus.agent("mcts(200)", "connect4")
     <ludus agent "mcts(200)" for connect4>
     """
-    if isinstance(kind, BoundAgent):
-        return kind
     name = name_of_game(game)
+    if isinstance(kind, BoundAgent):
+        if _rules_of(kind.game) != _rules_of(name):
+            raise LudusError(f"{kind!r} cannot play {name}")
+        return kind
     pool = open_pool(name, 1, 0, threads=1)
     try:
-        return BoundAgent(kind, agents.load(kind, name), pool.name, pool.spec, pool.observation)
+        found = name_of_agent(kind)
+        return BoundAgent(found, agents.load(found, name), pool.name, pool.spec, pool.observation)
     finally:
         pool.close()
 
 
-def load(path: str | pathlib.Path, game: str | Callable[[], Any] | None = None, network: Any = None) -> BoundAgent:
+def name_of_agent(kind: Named | BoundAgent) -> str:
+    """The name by which `agents.load` finds an agent."""
+    if isinstance(kind, BoundAgent):
+        return kind.kind
+    if isinstance(kind, os.PathLike):
+        return str(pathlib.Path(kind).resolve())
+    if not isinstance(kind, str):
+        raise LudusError(f'{kind!r} is not an agent; give a name such as "mcts(200)", an agent or a run')
+    return kind
+
+
+def _rules_of(game: str) -> str:
+    """The name of a game without parameters and engine."""
+    return game.partition("(")[0].partition("@")[0]
+
+
+def load(path: Named, game: str | Callable[[], Any] | None = None, network: Any = None) -> BoundAgent:
     """The agent of a run or of one of its checkpoints; it knows its game.
 
     `game` is needed for a run on an environment object, and `network` for a run with a network of your own, because
@@ -165,6 +209,8 @@ def load(path: str | pathlib.Path, game: str | Callable[[], Any] | None = None, 
         from ludus.agents.neural.networks import own
 
         own.register(network)
+    if not isinstance(path, str | os.PathLike):
+        raise LudusError(f"{path!r} is not a run; give the folder of a run or of a checkpoint")
     found = pathlib.Path(path)
     name = checkpoint.read_manifest(trained.newest_in(found)).game if game is None else name_of_game(game)
     if is_own_environment(name):

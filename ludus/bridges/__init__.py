@@ -33,7 +33,13 @@ def identity_of(pool: AnyPool) -> Identity:
 
 
 def open_pool(name: str, rows: int, seed: int | Sequence[int] = 0, threads: int | None = None) -> AnyPool:
-    """A pool of the game with this name; a prefix like `gymnasium:` selects the library that provides it."""
+    """A pool of the game with this name; a prefix like `gymnasium:` selects the library that provides it.
+
+    >>> import ludus
+    >>> pool = ludus.open_pool("gymnasium:FrozenLake-v1(map_name=8x8)", rows=32)
+    >>> pool.advance(pool.random_actions(0)).reward.shape
+    (32, 1)
+    """
     if "@" in name.partition("(")[0]:
         return _open_engine(name, rows, seed, threads)
     prefix, colon, rest = name.partition(":")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ludus import games
-from ludus.agents.bound import BoundAgent
+from ludus.agents.bound import BoundAgent, Named, name_of_agent
 from ludus.pool import Pool
 from ludus.types import Array, Discrete, LudusError
 
@@ -164,12 +164,12 @@ class LudusVectorEnv(gymnasium.vector.VectorEnv[Batch, ArrayLike, Array]):
 
 
 def make(
-    game: str, opponent: str | BoundAgent | None = None, seat: Seat = 0, render_mode: str | None = None,
+    game: str, opponent: Named | BoundAgent | None = None, seat: Seat = 0, render_mode: str | None = None,
     illegal: Illegal = "random", observation: ObservationKind = "record", **parameters: object,
 ) -> LudusEnv:  # fmt: skip
     """A game as a Gymnasium environment; in games of several seats, `opponent` plays the others.
 
-    `opponent` is an agent or its name. Other keywords are parameters of the game.
+    `opponent` is an agent, its name, or a run. Other keywords are parameters of the game.
 
     >>> import ludus
     >>> env = ludus.make("tictactoe", opponent=ludus.agent("perfect", "tictactoe"))
@@ -177,7 +177,7 @@ def make(
     >>> info["action_mask"].sum()
     np.int64(9)
     """
-    name = opponent.kind if isinstance(opponent, BoundAgent) else opponent
+    name = None if opponent is None else name_of_agent(opponent)
     return LudusEnv(game, render_mode, name, seat, illegal, observation, **parameters)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -41,10 +42,21 @@ _sources: dict[str, Env | Callable[[], Env]] = {}
 def _class_name(env: object, make: Callable[[], Env]) -> str:
     if not callable(make):
         raise LudusError(f"{env!r} is not a game; give a name, a Gymnasium environment, or a function that makes one")
-    first = env if isinstance(env, gymnasium.Env) else make()
-    if not isinstance(first, gymnasium.Env):
-        raise LudusError(f"{env!r} returned {type(first).__name__}; expected a function that makes a gymnasium.Env")
+    first = env if isinstance(env, gymnasium.Env) else _first(make)
     return re.sub(r"\W", "", type(first.unwrapped).__name__)
+
+
+def _first(make: Callable[[], Env]) -> Env:
+    """An environment that the function of the user makes, to see what it is."""
+    try:
+        inspect.signature(make).bind()
+    except TypeError:
+        raise LudusError(f"{make!r} needs arguments; give a function without, such as lambda: MyEnv(size=3)") from None
+    made = make()
+    if not isinstance(made, gymnasium.Env):
+        raise LudusError(f"{make!r} returned {type(made).__name__}; expected a function that makes a gymnasium.Env")
+    made.close()
+    return made
 
 
 def _free_identity(name: str) -> str:

@@ -70,12 +70,20 @@ def game_of(kinds: Sequence[str], game: str | None) -> str:
     _check_agents(kinds)
     if game is not None:
         return game
+    found = game_of_runs(kinds)
+    if found is None:
+        raise LudusError("no game given, and none of these agents is a run; add for example --game tictactoe")
+    return found
+
+
+def game_of_runs(kinds: Sequence[str]) -> str | None:
+    """The game of the first run among the agents, or None if there is no run."""
     for kind in kinds:
         if kind == person.NAME:
             continue
         if "/" in kind or pathlib.Path(kind).is_dir():
             return checkpoint.read_manifest(trained.newest_in(pathlib.Path(kind))).game
-    raise LudusError("no game given, and none of these agents is a run; add for example --game tictactoe")
+    return None
 
 
 def names_of(kinds: Sequence[str]) -> tuple[str, ...]:

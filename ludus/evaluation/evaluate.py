@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ludus.agents.bound import BoundAgent, agent, name_of_game
+from ludus.agents.bound import BoundAgent, Named, agent, name_of_agent, name_of_game
 from ludus.evaluation import battle as battles
 from ludus.evaluation import scores
-from ludus.evaluation.battle import Battle, Tournament, game_of, match_text, tournament_text
+from ludus.evaluation.battle import Battle, Tournament, game_of_runs, match_text, tournament_text
 from ludus.evaluation.statistics import Interval
 from ludus.types import JsonObject, LudusError
 
-Player = BoundAgent | str
-"""an agent, or its name: random, mcts(200), the folder of a run"""
+Player = BoundAgent | Named
+"""an agent, its name (random, mcts(200)), a run, or the folder of a run"""
 
 
 @dataclass(frozen=True)
@@ -66,26 +66,39 @@ def evaluate(
 ) -> Score:  # fmt: skip
     """Play `games` games and return the score: against another agent from all seats, or alone in a game of one seat.
 
-    In games of several seats, `against` is "random" by default. `game` is needed if the agent is only a name.
+    In games of several seats, `against` is "random" by default. `game` is needed if the agent is only a name;
+    for an agent of a run it may have other parameters.
 
     >>> import ludus
     >>> ludus.evaluate("perfect", against="perfect", games=10, game="tictactoe").mean
     0.5
     """
-    first = agent(player, _game(player, game))
+    name = _game([player], game)
+    _check_games(games)
+    first = agent(player, name)
     if first.spec.seats == 1:
         if against is not None:
             raise LudusError(f"{first.game} has one seat, so there is no opponent; omit against")
-        return _alone(scores.score(first.game, first.agent, first.params, games, seed))
-    other = agent("random" if against is None else against, first.game)
+        return _alone(scores.score(name, first.agent, first.params, games, seed))
+    other = agent("random" if against is None else against, name)
     pairs = [(first.agent, first.params), (other.agent, other.params)]
-    return _against(scores.match(first.game, pairs, games, seed))
+    return _against(scores.match(name, pairs, games, seed))
 
 
-def _game(player: Player, game: str | Callable[[], Any] | None) -> str:
+def _game(players: Sequence[Player], game: str | Callable[[], Any] | None) -> str:
+    """The given game, or else the game of the first agent that has one."""
     if game is not None:
         return name_of_game(game)
-    return player.game if isinstance(player, BoundAgent) else game_of([player], None)
+    known = [player.game for player in players if isinstance(player, BoundAgent)]
+    name = known[0] if known else game_of_runs([name_of_agent(player) for player in players])
+    if name is None:
+        raise LudusError('no game given, and none of the agents is a run; add for example game="tictactoe"')
+    return name
+
+
+def _check_games(games: int) -> None:
+    if not isinstance(games, int):
+        raise LudusError(f"games is {games!r}; expected a whole number")
 
 
 def _alone(result: scores.SoloScore) -> Score:
@@ -112,9 +125,11 @@ def battle(*players: Player, game: str | None = None, games: int = 100, seed: in
     >>> ludus.battle("perfect", "random", game="tictactoe", games=20).to_dict()["agents"]
     ['perfect', 'random']
     """
-    kinds = [player.kind if isinstance(player, BoundAgent) else player for player in players]
-    owners = [player.game for player in players if isinstance(player, BoundAgent)]
-    name = game or (owners[0] if owners else game_of(kinds, None))
+    if len(players) < 2:
+        raise LudusError(f"a battle needs two agents or more, not {len(players)}")
+    name = _game(players, game)
+    _check_games(games)
+    kinds = [agent(player, name).kind for player in players]
     if len(kinds) == 2:
         return BattleResult(name, battles.battle(name, kinds, games, seed))
     return BattleResult(name, battles.tournament(name, kinds, games, seed))

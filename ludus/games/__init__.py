@@ -37,7 +37,13 @@ _homes: dict[str, str] = {}
 
 
 class Game(NamedTuple):
-    """A game's module and the values of its parameters."""
+    """A game's module and the values of its parameters; `Pool.game` is one.
+
+    >>> import ludus
+    >>> game = ludus.Pool("tictactoe").game
+    >>> game.name, game.title, game.spec.seats
+    ('tictactoe', 'Tic-tac-toe', 2)
+    """
 
     name: str
     rules: ModuleType
@@ -122,6 +128,8 @@ def plain_name(full_name: str) -> str:
 
 def load(full_name: str, **overrides: object) -> Game:
     """Load a game by its name, with parameters in brackets or as keywords."""
+    if not isinstance(full_name, str):
+        raise LudusError(f'{full_name!r} is not the name of a game; expected for example "tictactoe"')
     name, settings = split_name(full_name)
     rules = find(name)
     parameters = parameters_of(rules)

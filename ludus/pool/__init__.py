@@ -38,6 +38,12 @@ class Pool:
     """`rows` copies of one game; `step` is what their players see now.
 
     `seed` is one number (rows are unrelated) or one per row (row i plays like a pool of one row with that seed).
+
+    >>> import ludus
+    >>> pool = ludus.Pool("connect4", rows=64, seed=1)
+    >>> step = pool.advance(pool.random_actions(0))
+    >>> step.observation["board"].shape, step.mask.shape
+    ((64, 6, 7), (64, 7))
     """
 
     can_fork = can_save = True
@@ -65,6 +71,9 @@ class Pool:
         self._seconds = 1.0
         self._executor: ThreadPoolExecutor | None = None
         warm_up(self)
+
+    def __repr__(self) -> str:
+        return f"<ludus pool: {self.rows:,} rows of {self.name}>"
 
     @property
     def name(self) -> str:

@@ -93,14 +93,22 @@ def compared(studio: Studio, names: list[str]) -> JsonObject:
     return {"runs": [studio.runs_feed.summary(name) for name in found], "settings": differing}
 
 
-def thumbnail(studio: Studio, name: str, step: str) -> bytes:
-    """A picture of the game as this checkpoint plays it, cached on disk."""
+def thumbnail(studio: Studio, name: str, step: str) -> bytes | None:
+    """A picture of the game as this checkpoint plays it, cached on disk; None if rotation has deleted the checkpoint."""
+    newest = studio.shelf.checkpoint(name)
+    if step.isdecimal() and int(step) < int(newest.name) and not (newest.parent / step).exists():
+        return None
     path = studio.shelf.checkpoint(name, step)
-    kept = studio.out / ".studio" / "thumbnails" / f"{name}@{path.name}.webp"
-    if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, _draw_thumbnail(path))
-    return kept.read_bytes()
+    try:
+        kept = studio.out / ".studio" / "thumbnails" / f"{name}@{path.name}.webp"
+        if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(kept, _draw_thumbnail(path))
+        return kept.read_bytes()
+    except (LudusError, OSError):
+        if path.exists():
+            raise
+        return None
 
 
 def _draw_thumbnail(path: Path) -> bytes:

@@ -42,9 +42,13 @@ class TrainingRun:
 
     folder: pathlib.Path
 
+    def __fspath__(self) -> str:
+        """A run is accepted wherever its folder is: ludus.load(run), ludus.evaluate(run)."""
+        return str(self.folder)
+
     @property
     def settings(self) -> Run[Any]:
-        """All settings."""
+        """All settings; `run.settings.replace(learning_rate=0.001)` gives changed ones."""
         return config.read(self.folder / SETTINGS)
 
     @property
@@ -87,8 +91,8 @@ class TrainingRun:
 
 
 def train(
-    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: int | None = None,
-    episodes: int | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
+    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: float | None = None,
+    episodes: float | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
     network: Any = None, progress: bool = True, **settings: Unpack[Settings],
 ) -> TrainingRun:  # fmt: skip
     """Train an agent and return the run; Ctrl-C stops and saves, and `resume=run` continues.
@@ -111,8 +115,8 @@ def train(
 
 
 def training(
-    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: int | None = None,
-    episodes: int | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
+    game: str | Callable[[], Any] | Any = None, algorithm: str | None = None, *, steps: float | None = None,
+    episodes: float | None = None, resume: Out | TrainingRun | None = None, out: Out = "runs", preset: str = "",
     network: Any = None, **settings: Unpack[Settings],
 ) -> Iterator[Report]:  # fmt: skip
     """The same as a generator of reports, one per update, for a loop of your own; `break` stops and saves.
@@ -132,8 +136,8 @@ class _Work:
 
     game: Any
     algorithm: str | None
-    steps: int | None
-    episodes: int | None
+    steps: float | None
+    episodes: float | None
     resume: Out | TrainingRun | None
     out: Out
     preset: str
@@ -166,11 +170,20 @@ class _Work:
 
     def _changes(self) -> dict[str, object]:
         length = {"steps": self.steps, "episodes": self.episodes}
-        return {name: value for name, value in length.items() if value is not None} | dict(self.settings)
+        return {name: _count(name, value) for name, value in length.items() if value is not None} | dict(self.settings)
+
+
+def _count(name: str, value: object) -> int:
+    """A number of steps or episodes, which may be written 1e6."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value // 1 or value < 1:
+        raise LudusError(f"{name} is {value!r}; expected a whole number, 1 or more")
+    return int(value)
 
 
 def run_of(game: Any, algorithm: str | None, preset: str, network: Any, changes: Mapping[str, object]) -> Run[Any]:
     """The settings of a run: defaults, then the preset of the game, then the given ones."""
+    if not isinstance(algorithm, str | None):
+        raise LudusError(f'algorithm is {algorithm!r}; expected a name such as "ppo"')
     name, steps = name_of_game(game), changes.get("steps")
     run = config.resolve(name, algorithm, preset, steps if isinstance(steps, int) else None)
     usual = {} if isinstance(game, str) else {"num_envs": OWN_NUM_ENVS, "runtime": "local"}

@@ -22,7 +22,13 @@ from ludus.types import JsonObject, LudusError
 
 @dataclass(frozen=True)
 class Sweep:
-    """The results of a sweep: one row for each combination of settings."""
+    """The results of a sweep: one row for each combination of settings.
+
+    >>> import ludus
+    >>> result = ludus.sweep("tictactoe", "q_learning", seeds=2, steps=20_000)
+    >>> [(row["seeds"], row["low"] < row["score"] < row["high"]) for row in result.to_dict()]
+    [(2, True)]
+    """
 
     rows: tuple[JsonObject, ...]
     """the settings, the mean of the final scores over the seeds with a 95 % interval, and the scores of all seeds"""
@@ -66,6 +72,8 @@ def sweep(
     >>> [row["learning_rate"] for row in result.to_dict()]
     [0.1, 0.3]
     """
+    if not isinstance(game, str):
+        raise LudusError("a sweep trains in other processes, so it needs the name of a game, not an environment")
     numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
     grid = combinations(settings)
     if not numbers or not grid:

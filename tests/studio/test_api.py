@@ -198,6 +198,13 @@ def test_a_checkpoint_has_a_picture(stocked):
         assert answer.status_code == 200 and answer.content[:4] == b"RIFF" and len(answer.content) < 20_000
 
 
+def test_a_checkpoint_that_rotation_has_deleted_has_no_picture(stocked):
+    newest = int(stocked.get(f"/api/runs/{RUN}")["checkpoints"][-1]["name"])
+    gone, unknown = (f"/api/runs/{RUN}/checkpoints/{step}/thumbnail.webp" for step in ("000001", f"{newest + 1:06}"))
+    assert stocked.client.get(gone).status_code == 204
+    assert stocked.client.get(unknown).status_code == 404
+
+
 def finished(served, job):
     return served.until(f"/api/jobs/{job}", lambda facts: facts["status"] != "running")
 

@@ -81,6 +81,8 @@ def _queries(router: APIRouter, studio: Studio) -> None:
         from ludus.studio import details
 
         picture = await in_thread(details.thumbnail, studio, name, step)
+        if picture is None:  # deleted by rotation, which happens while a run is trained: no error in the browser
+            return Response(status_code=204)
         return Response(picture, media_type="image/webp", headers=IMMUTABLE)
 
     @router.get("/compare", summary="Several runs side by side, with the settings in which they differ")

@@ -67,7 +67,7 @@ class OwnNetwork(nn.Module):
         """(rstate, logits [B, A] or (mean, log deviation), value [B, outputs], valid [B])."""
         rows = check_shapes(self.layout, x)
         flat = [jnp.asarray(array, jnp.float32).reshape(rows, -1) for array in x.values()]
-        policy, value = self.module(jnp.concatenate(flat, axis=-1))
+        policy, value = _pair(self.module(jnp.concatenate(flat, axis=-1)), "logits (or mean and log deviation), values")
         value = jnp.asarray(value, jnp.float32).reshape(rows, -1)
         if value.shape[1] != self.outputs:
             raise LudusError(f"the network returned {value.shape[1]} values for a row; this game needs {self.outputs}")
@@ -75,8 +75,16 @@ class OwnNetwork(nn.Module):
 
     def _policy(self, policy: Any, legal: Array | None) -> NetworkPolicy:
         if isinstance(self.actions, Continuous):
-            mean, log_deviation = policy
+            mean, log_deviation = _pair(policy, "mean, log deviation")
+            if mean.shape[-1] != len(self.actions.low):
+                raise LudusError(f"the network returned {mean.shape[-1]} means; an action has {len(self.actions.low)}")
             return jnp.asarray(mean, jnp.float32), jnp.broadcast_to(log_deviation, mean.shape).astype(jnp.float32)
         if policy.shape[-1] != self.actions.n:
             raise LudusError(f"the network returned {policy.shape[-1]} logits; this game has {self.actions.n} actions")
         return policy.astype(jnp.float32) if legal is None else masked(policy, legal)
+
+
+def _pair(result: Any, parts: str) -> tuple[Any, Any]:
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise LudusError(f"the network returned {type(result).__name__}; expected a pair: {parts}")
+    return result[0], result[1]
