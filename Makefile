@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/ready
 PLAYER := .venv/studio-ready
 
-.PHONY: setup real-core studio demo train test check format pictures screenshots wheel bench bench-peers soak clean
+.PHONY: setup real-core studio demo train test check format pictures screenshots docs wheel bench bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,9 @@ pictures: setup  ## the pictures of the README
 
 screenshots: setup  ## every page of the studio, for its documentation
 	$(BIN)/python docs/screenshots.py
+
+docs: setup  ## the documentation as a site, in site/; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel:  ## build the wheel and run the commands of the README with it in an empty environment
 	$(PYTHON) .ci/wheel.py
