@@ -8,11 +8,13 @@ import functools
 import hashlib
 import os
 import pathlib
+import re
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numba
 
@@ -20,6 +22,10 @@ _config: Any = numba.config  # Numba sets its attributes at run time, from the e
 _local = threading.local()
 QUIET = "LUDUS_QUIET"
 """environment variable: do not report compilation"""
+FOLDERS, LOCKS = re.compile(r".+-[0-9a-f]{16}"), re.compile(r"(compiling|ludus.+)\.lock")
+"""names of what Ludus makes in the cache: folders of games and loops by their hash, and locks"""
+JAX = re.compile(r".+-(cache|atime)|xla_.+|\.lockfile")
+"""names of what JAX makes in its folder"""
 
 
 def cache_root() -> pathlib.Path:
@@ -27,6 +33,51 @@ def cache_root() -> pathlib.Path:
     if "LUDUS_CACHE" in os.environ:
         return pathlib.Path(os.environ["LUDUS_CACHE"])
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "ludus"
+
+
+class Entry(NamedTuple):
+    """A file or folder in the cache."""
+
+    path: pathlib.Path
+    size: int
+    """bytes, of all files in it"""
+
+
+def entries() -> list[Entry]:
+    """What Ludus has made in the cache, the largest first; files of others and links are left out."""
+    root = cache_root()
+    found = [Entry(path, _size(path)) for path in root.iterdir() if _is_ours(path)] if root.is_dir() else []
+    return sorted(found, key=lambda entry: (-entry.size, entry.path))
+
+
+def _is_ours(path: pathlib.Path) -> bool:
+    """Whether Ludus made this entry of the cache: LUDUS_CACHE may be a folder with other things in it."""
+    if path.is_symlink() or not path.is_dir():
+        return not path.is_symlink() and LOCKS.fullmatch(path.name) is not None
+    if path.name == "jax":
+        return all(JAX.fullmatch(part.name) for part in path.iterdir())
+    return FOLDERS.fullmatch(path.name) is not None
+
+
+def clear() -> list[Entry]:
+    """Delete what Ludus has made in the cache; return what was deleted."""
+    found = entries()
+    for entry in found:
+        if entry.path.is_dir():
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                entry.path.unlink()
+    return [entry for entry in found if not entry.path.exists()]
+
+
+def _size(path: pathlib.Path) -> int:
+    """Bytes of a file, or of all files in a folder; files that disappear meanwhile count as 0."""
+    total = 0
+    for part in path.rglob("*") if path.is_dir() else (path,):
+        with contextlib.suppress(OSError):
+            total += part.lstat().st_size if not part.is_dir() else 0
+    return total
 
 
 def compiler() -> tuple[object, ...]:

@@ -1,0 +1,74 @@
+"""What is installed on this machine: versions, devices, caches, extras and programs, for `ludus doctor`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import sys
+from typing import NamedTuple
+
+from ludus.dsl import cache
+from ludus.pool import hardware
+from ludus.types import JsonObject
+
+
+class Extra(NamedTuple):
+    """An optional part of the installation."""
+
+    modules: tuple[str, ...]
+    brings: str
+
+
+EXTRAS = {
+    "deep": Extra(("jax", "flax", "optax"), "networks: PPO, world models, agents that come with the package"),
+    "studio": Extra(("jax", "fastapi", "uvicorn", "websockets", "uplot"), "the studio in the browser, and deep"),
+    "gymnasium": Extra(("gymnasium",), "games as Gymnasium environments, and environments of Gymnasium as games"),
+    "pettingzoo": Extra(("pettingzoo", "gymnasium"), "the same for PettingZoo"),
+    "mpi": Extra(("mpi4py",), "training on the ranks of MPI: --runtime mpi"),
+    "tensorboard": Extra(("tensorboard",), "metrics for TensorBoard: --log tensorboard"),
+    "wandb": Extra(("wandb",), "metrics for Weights & Biases: --log wandb"),
+    "window": Extra(("pygame",), "games in a window: ludus play car --window"),
+    "video": Extra(("av",), "videos: ludus show --out game.mp4"),
+}
+PROGRAMS = {
+    "chromium": "tests of the studio in a browser",
+    "npm": "the real duel engine: make real-core",
+    "mpiexec": "training on the ranks of MPI",
+}
+
+
+def describe() -> JsonObject:
+    """Everything that `ludus doctor` reports."""
+    found = cache.entries()
+    return {
+        "hardware": hardware.describe(),
+        "devices": devices(),
+        "cache": {"folder": str(cache.cache_root()), "entries": len(found), "bytes": sum(one.size for one in found)},
+        "extras": {name: extra_facts(name) for name in EXTRAS},
+        "programs": {name: {"path": program(name), "for": purpose} for name, purpose in PROGRAMS.items()},
+    }
+
+
+def devices() -> list[str]:
+    """The devices of JAX, such as "cpu" or "gpu: NVIDIA A100"; empty without JAX."""
+    if importlib.util.find_spec("jax") is None:
+        return []
+    import jax
+
+    found = jax.local_devices()
+    return [one.platform + (f": {one.device_kind}" if one.device_kind != one.platform else "") for one in found]
+
+
+def extra_facts(name: str) -> JsonObject:
+    """Whether an extra is installed; if not, the modules that are missing and the command that installs them."""
+    missing = [module for module in EXTRAS[name].modules if importlib.util.find_spec(module) is None]
+    install = {"missing": missing, "install": f"pip install 'ludus[{name}]'"} if missing else {}
+    return {"installed": not missing, "brings": EXTRAS[name].brings, **install}
+
+
+def program(name: str) -> str | None:
+    """Where a program is: beside Python, as MPI of a wheel is, or in PATH."""
+    beside = str(pathlib.Path(sys.executable).parent)
+    return shutil.which(name, path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
