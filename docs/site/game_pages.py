@@ -105,7 +105,9 @@ def _agents(game: Game) -> str:
     names = [*agents.shipped_kinds(game.name), *agents.kinds_for(game.name)]
     listed = ", ".join(f"`{name}`" for name in names)
     rows = [*_shipped_scores(game.name), *_measured(game.name)]
-    intro = f"## Agents and scores\n\nAgents that come with the game: {listed}; search (`mcts(400)`) works in games with "
+    intro = (
+        f"## Agents and scores\n\nAgents that come with the game: {listed}; search (`mcts(400)`) works in games with "
+    )
     return intro + "numbered actions.\n\n" + (table(("agent or measurement", "result", "source"), rows) if rows else "")
 
 
@@ -115,7 +117,9 @@ def _shipped_scores(game: str) -> Iterator[tuple[str, str, str]]:
         assert folder is not None
         manifest = json.loads((folder / "manifest.json").read_text())
         score, metrics = manifest["score"], manifest["metrics"]
-        interval = f" ({metrics['score_low']:.4g} to {metrics['score_high']:.4g}, 95 %)" if "score_low" in metrics else ""
+        interval = (
+            f" ({metrics['score_low']:.4g} to {metrics['score_high']:.4g}, 95 %)" if "score_low" in metrics else ""
+        )
         opponent = manifest["algorithm"].get("eval_opponent")
         against = f" against {opponent}" if opponent else ""
         if score is not None:
@@ -137,7 +141,9 @@ def _measured(game: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _match(row: dict) -> str:
-    return f"`{row['agent']}`" + (f" against `{row['against']}`" if "against" in row else "") + f", {row['games']} games"
+    return (
+        f"`{row['agent']}`" + (f" against `{row['against']}`" if "against" in row else "") + f", {row['games']} games"
+    )
 
 
 def _score(row: dict) -> str:

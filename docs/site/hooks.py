@@ -26,14 +26,13 @@ SHIM = pathlib.Path(__file__).parent / "iframe-worker.js"
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The navigation; whatever is found in a folder is listed."""
     more = ["agents.md", "studio.md", "bridges.md", "ygopro.md", "map.md", "contributing.md", "changelog.md"]
-    python = ["python.md"] if (DOCS / "python.md").exists() else []
     config.nav = [
         {"Start": ["index.md", *more]},
         {"Tutorials": tutorial_pages.paths()},
         {"Games": game_pages.paths()},
         {"Algorithms": [f"algorithms/{path.name}" for path in sorted((DOCS / "algorithms").glob("*.md"))]},
         {"Results": ["results.md", "measurements.md", "benchmarks.md"]},
-        {"Reference": [*python, "reference/python.md", "reference/http.md"]},
+        {"Reference": ["python.md", "reference/python.md", "reference/http.md"]},
         {"Architecture": ["architecture.md", {"Decisions": ["decisions/index.md", *_decisions()]}]},
     ]
     return config

@@ -39,7 +39,9 @@ def _http() -> str:
     with tempfile.TemporaryDirectory() as out:
         document = web(Studio(pathlib.Path(out))).app.openapi()
     operations = [
-        (path, method, operation) for path, methods in document["paths"].items() for method, operation in methods.items()
+        (path, method, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
     ]
     intro = (
         "# HTTP reference\n\nThe routes of `ludus studio`, from its OpenAPI description, which a running studio serves "

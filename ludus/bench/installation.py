@@ -30,6 +30,7 @@ EXTRAS = {
     "tensorboard": Extra(("tensorboard",), "metrics for TensorBoard: --log tensorboard"),
     "wandb": Extra(("wandb",), "metrics for Weights & Biases: --log wandb"),
     "window": Extra(("pygame",), "games in a window: ludus play car --window"),
+    "docs": Extra(("mkdocs", "material", "mkdocstrings"), "the documentation as a site: make docs"),
     "video": Extra(("av",), "videos: ludus show --out game.mp4"),
 }
 PROGRAMS = {

@@ -53,7 +53,7 @@ class Pool:
     def __init__(
         self, game: str | games.Game, rows: int = 1, seed: int | Sequence[int] = 0, threads: int | None = None
     ) -> None:
-        self._allocate(games.load(game) if isinstance(game, str) else game, rows, threads or available_cores())
+        self._allocate(game if isinstance(game, games.Game) else games.load(game), rows, threads or available_cores())
         self.reset(seed)
 
     def _allocate(self, game: games.Game, rows: int, threads: int) -> None:

@@ -94,7 +94,7 @@ def compared(studio: Studio, names: list[str]) -> JsonObject:
 
 
 def thumbnail(studio: Studio, name: str, step: str) -> bytes | None:
-    """A picture of the game as this checkpoint plays it, cached on disk; None if rotation has deleted the checkpoint."""
+    """A picture of the game as this checkpoint plays it, cached on disk; None if rotation deleted the checkpoint."""
     newest = studio.shelf.checkpoint(name)
     if step.isdecimal() and int(step) < int(newest.name) and not (newest.parent / step).exists():
         return None
