@@ -107,6 +107,8 @@ def browser():
 def test_search_works_from_disk(site, browser):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((site / "index.html").as_uri())
-    page.get_by_role("textbox", name="Search").fill("goofspiel")
+    entry = page.get_by_role("textbox", name="Search")
+    entry.click()
+    entry.press_sequentially("goofspiel")
     page.locator(".md-search-result__link").first.wait_for()
     assert "oofspiel" in page.locator(".md-search-result__list").inner_text()
