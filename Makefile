@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/ready
 PLAYER := .venv/studio-ready
 
-.PHONY: setup real-core studio demo train test check format pictures screenshots docs wheel bench bench-peers soak clean
+.PHONY: setup real-core studio demo train test test-quick check format pictures screenshots docs wheel bench bench-quick bench-peers soak clean
 
 setup: $(STAMP)
 
@@ -36,6 +36,9 @@ train: $(PLAYER)  ## train a tic-tac-toe player and prove that it never loses
 test: setup  ## all tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
+test-quick: setup  ## the faster half of the tests, without browsers, other processes and learning
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --quick
+
 check: setup  ## style, types and the shape of the tree
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -64,8 +67,12 @@ bench: setup  ## measure on this machine and replace the committed results
 	$(BIN)/ludus bench gymnasium --json > benchmarks/results/gymnasium.json.part
 	$(BIN)/ludus bench perfect --json > benchmarks/results/perfect.json.part
 	$(BIN)/ludus bench tabular --json > benchmarks/results/tabular.json.part
+	$(BIN)/ludus bench quick --json > benchmarks/results/quick.json.part
 	$(BIN)/ludus bench train --json > benchmarks/results/train.json.part
-	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train; do mv $$suite.json.part $$suite.json; done
+	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train quick; do mv $$suite.json.part $$suite.json; done
+
+bench-quick: setup  ## half a minute: fails if a speed is less than half of the committed results, by a reference loop
+	$(BIN)/ludus bench quick --rounds 1 --compare benchmarks/results/quick.json --threshold 0.5
 
 bench-peers:  ## measure Ludus and other libraries, in a separate environment
 	$(PYTHON) -m venv .venv-peers

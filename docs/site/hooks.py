@@ -71,5 +71,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def _spaced(markdown: str) -> str:
     """Python-Markdown wants an empty line before a list or table; GitHub does not, and the documents have none."""
     parts = re.split(r"(^```.*?^```[^\n]*$)", markdown, flags=re.MULTILINE | re.DOTALL)
-    starts = r"(?m)^(?!\s*(?:[-|]|\d+\.) )(\S[^\n]*)\n(?=(?:- |\| ))"
+    starts = r"(?m)^(?!\s*(?:\||- |\d+\. ))(\S[^\n]*)\n(?=(?:- |\| ))"
     return "".join(part if part.startswith("```") else re.sub(starts, r"\1\n\n", part) for part in parts)

@@ -45,15 +45,18 @@ class RolloutWorker:
         """Play the steps of a rollout in every row."""
         assert self.params is not None, "publish parameters before the first unit"
         begun, memory = time.perf_counter(), self.memory
-        params = jax.device_put(self.params["params"], self.device)
+        with devices.annotated("transfer"):
+            params = jax.device_put(self.params["params"], self.device)
         self.opponents.prepare(self.params, self.time, self.device)
         steps, decisions, own = [self.pool.step], [], []
         for _ in range(self.desk.steps):
-            decision, self.memory = self.agent.act(params, self.memory, steps[-1], self.key())
+            with devices.annotated("act"):
+                decision, self.memory = self.agent.act(params, self.memory, steps[-1], self.key())
             action, mine = self.opponents.play(steps[-1], np.asarray(decision.action), self.key())
             decisions.append(decision._replace(action=action))
             own.append(mine)
-            steps.append(self.pool.advance(action))
+            with devices.annotated("step"):
+                steps.append(self.pool.advance(action))
             self.time += 1
         last, _ = self.agent.act(params, self.memory, steps[-1], self.key())
         stacked = stack_steps(steps)

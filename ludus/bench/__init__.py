@@ -22,8 +22,11 @@ class Result(NamedTuple):
 
 
 def as_json(results: Iterable[Result]) -> JsonObject:
-    """{"hardware": {…}, "results": [{"name", "value", "unit"}, …]}."""
-    return {"hardware": hardware.describe(), "results": [result._asdict() for result in results]}
+    """{"hardware": {…}, "reference": iterations/s, "results": [{"name", "value", "unit"}, …]}."""
+    from ludus.bench import reference
+
+    measured = [result._asdict() for result in results]
+    return {"hardware": hardware.describe(), "reference": reference.rate(), "results": measured}
 
 
 def median_rate(measure: Callable[[], float], rounds: int) -> float:

@@ -32,12 +32,24 @@ def _error_in_game(error: Exception) -> LudusError | None:
 
 def run(arguments: list[str]) -> None:
     """Run the command given by these arguments."""
-    from ludus.cli import analyse, balatro, battle, bench, doctor, duel, runs, studio, train
+    from ludus.cli import analyse, balatro, battle, bench, doctor, duel, profile, runs, studio, train
     from ludus.cli import games as playing
     from ludus.cli.application import app
 
     # Importing these modules registers their commands.
-    assert analyse and balatro and battle and bench and doctor and duel and playing and runs and studio and train
+    assert (
+        analyse
+        and balatro
+        and battle
+        and bench
+        and doctor
+        and duel
+        and playing
+        and profile
+        and runs
+        and studio
+        and train
+    )
     # The flags of `train` depend on the algorithm, so it parses its own arguments.
     if arguments[:1] == ["train"]:
         train.train(arguments[1:])

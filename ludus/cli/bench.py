@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import pathlib
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
@@ -16,27 +17,41 @@ if TYPE_CHECKING:
 
 @app.command
 def bench(
-    suite: Annotated[Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train"], tyro.conf.Positional],
+    suite: Annotated[
+        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "quick"], tyro.conf.Positional
+    ],
     /,
     game: str | None = None,
     rows: int = 2048,
     rounds: int = 5,
     only: tuple[str, ...] = (),
+    compare: pathlib.Path | None = None,
+    threshold: float = 0.1,
+    repeats: int = 3,
     json: bool = False,
 ) -> None:
     """Run a benchmark suite and print a table or one JSON object.
 
+    With --compare, the exit code is 1 if a speed has regressed by more than the threshold in every run of the suite.
+
     Args:
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
-            the perfect player, tabular learning, or deep learning (train; about half an hour without --only).
+            the perfect player, tabular learning, or deep learning (train; about half an hour
+            without --only), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
         only: For train: run only the parts whose names start with one of these: cartpole, car, recall, …
+        compare: JSON file of earlier results: print both with ratios and noise.
+        threshold: For --compare: the loss of speed that is a regression; 0.1 is 10 %.
+        repeats: For --compare: number of runs of the suite, 1 or more.
         json: Print one JSON object instead of a table.
     """
     from ludus import bench as benchmarks
 
+    if compare is not None:
+        _compare(compare, threshold, repeats, json, lambda tell: list(_suite(suite, game, rows, rounds, only, tell)))
+        return
     with progress_bar() as tell:
         results = list(_suite(suite, game, rows, rounds, only, tell))
     if json:
@@ -44,6 +59,29 @@ def bench(
         return
     for result in results:
         print(f"{result.name:<48} {benchmarks.readable(result.value):>10} {result.unit}")
+
+
+def _compare(
+    path: pathlib.Path, threshold: float, repeats: int, json: bool, measure: Callable[[Tell], list[Result]]
+) -> None:
+    from ludus.bench import comparison, reference
+
+    if repeats < 1 or not 0.0 < threshold < 1.0:
+        raise LudusError(
+            f"--repeats must be at least 1 and --threshold between 0 and 1, not {repeats} and {threshold:g}"
+        )
+    before = comparison.read(path)
+    with progress_bar() as tell:
+        runs = [comparison.Measured(measure(tell), reference.rate()) for _ in range(repeats)]
+    rows = comparison.compare(before, runs, threshold)
+    if not rows:
+        raise LudusError(f'"{path}" has no speed that this suite measures; compare with results of the same suite')
+    if json:
+        print_json(comparison.facts(rows, before, runs, threshold))
+    else:
+        print("\n".join(comparison.lines(rows, before, runs)))
+    if any(row.regressed for row in rows):
+        raise SystemExit(1)
 
 
 def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Tell) -> Iterable[Result]:
@@ -55,6 +93,10 @@ def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str
         from ludus.bench import training
 
         return training.suite(only, rounds, tell)
+    if suite == "quick":
+        from ludus.bench import quick
+
+        return quick.suite(rounds, tell)
     if suite == "pool":
         return pool.suite(game, rows, rounds, tell)
     if suite == "startup":

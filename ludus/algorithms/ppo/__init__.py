@@ -216,10 +216,12 @@ class PPO:
         self, agent: DeepAgent, learner: Learner, experience: Sequence[Rollout]
     ) -> tuple[Learner, dict[str, float]]:
         """Learn from rollouts; see `update.py`."""
+        from ludus.agents.neural import devices
         from ludus.algorithms.ppo import update
         from ludus.algorithms.rollout_worker import joined
 
-        learned, metrics = update.update(self, agent, learner, joined(experience))
+        with devices.annotated("update"):
+            learned, metrics = update.update(self, agent, learner, joined(experience))
         return update.with_snapshots(self, learned), metrics
 
     def broadcast(self, learner: Learner) -> PyTree:

@@ -124,7 +124,8 @@ def update(settings: PPO, agent: DeepAgent, learner: Learner, rollout: Rollout) 
     If a metric is NaN or infinite, the update is discarded and `finite` is 0.
     """
     mesh = mesh_of(settings.devices, settings.actor_devices)
-    batch = shard(mesh, rollout._replace(steps=agent.packed(rollout.steps)))
+    with devices.annotated("transfer"):
+        batch = shard(mesh, rollout._replace(steps=agent.packed(rollout.steps)))
     rates = settings.rates(learner.steps)
     program = _program(settings, agent, mesh)
     order = minibatch_order(settings, mesh, rollout, learner)
@@ -234,15 +235,14 @@ def gradient_of(
     if settings.gradient_accumulation == 1:
         return of_part(rows, keys[0])
 
-    def add(sums: tuple[PyTree, Scalars], part: tuple[Array, Array]) -> tuple[tuple[PyTree, Scalars], PyTree]:
+    def add(sums: PyTree, part: tuple[Array, Array]) -> tuple[PyTree, tuple[Scalars, PyTree]]:
         gradient, metrics, statistics = of_part(*part)
-        return jax.tree.map(jnp.add, sums, (gradient, metrics)), statistics
+        return jax.tree.map(jnp.add, sums, gradient), (metrics, statistics)
 
     parts = rows.reshape(settings.gradient_accumulation, -1), keys
-    shapes = jax.eval_shape(of_part, parts[0][0], keys[0])[:2]
-    zeros = jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), shapes)
-    (gradient, metrics), statistics = jax.lax.scan(add, zeros, parts)
-    return gradient, metrics, jax.tree.map(lambda array: array.mean(axis=0), statistics)
+    gradient, (metrics, statistics) = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, parameters), parts)
+    summed = jax.tree.map(lambda array: array.sum(axis=0), metrics)
+    return gradient, summed, jax.tree.map(lambda array: array.mean(axis=0), statistics)
 
 
 def trainable(variables: PyTree, curiosity: rnd.Curiosity | tuple[()]) -> dict[str, PyTree]:

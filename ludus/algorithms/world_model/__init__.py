@@ -183,10 +183,12 @@ class WorldModelSettings:
         self, agent: WorldModelAgent, learner: Learner, experience: Sequence[Rollout]
     ) -> tuple[Learner, dict[str, float]]:
         """Add rollouts to the replay buffer and learn from samples of it; see `update.py`."""
+        from ludus.agents.neural import devices
         from ludus.algorithms.rollout_worker import joined
         from ludus.algorithms.world_model import update
 
-        return update.update(self, agent, learner, joined(experience))
+        with devices.annotated("update"):
+            return update.update(self, agent, learner, joined(experience))
 
     def broadcast(self, learner: Learner) -> dict[str, PyTree]:
         return {"params": learner.params, "number": np.int64(0), "snapshots": {}}
