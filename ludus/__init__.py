@@ -54,7 +54,7 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'ludus' has no attribute {name!r}")
-    from ludus import discovery
+    from ludus.files import discovery
 
     if name == "training":  # a package that can be called, see ludus/training/__init__.py
         return discovery.load_bundled(__name__, name)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ludus import discovery
+from ludus.files import discovery
 from ludus.types import LudusError
 
 GROUP, PACKAGE = "ludus.toys", "toy_package"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pathlib
 import re
 
-from ludus import discovery
 from ludus.agents import players
 from ludus.agents.protocol import Agent, PoolAgent, seated, simulates
+from ludus.files import discovery
 from ludus.games import split_name
 from ludus.types import LudusError
 

@@ -6,12 +6,12 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ludus import discovery
 from ludus.agents import checkpoint
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.bridges import AnyPool, identity_of, open_pool
+from ludus.files import discovery
 from ludus.types import Array, Decision, Discrete, LudusError, Spec, Step
 
 GROUP = "ludus.algorithms"

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from ludus import discovery
+from ludus.files import discovery
 from ludus.types import LudusError
 
 GROUP = "ludus.algorithms"

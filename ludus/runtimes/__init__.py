@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Protocol, TypeVar
 
-from ludus import discovery
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Experience, Groups
+from ludus.files import discovery
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.types import Array, LudusError
 

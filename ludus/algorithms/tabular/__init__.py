@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 import tyro
 
-from ludus import algorithms, discovery
+from ludus import algorithms
 from ludus.agents.table import Fields, Positions, Table, positions_of
 from ludus.agents.tabular import TabularAgent
 from ludus.algorithms import schedules
@@ -25,6 +25,7 @@ from ludus.algorithms.tabular.checkpoints import Learner, Replica, check_discret
 from ludus.algorithms.tabular.merge import merge
 from ludus.algorithms.tally import means, merged
 from ludus.bridges import AnyPool
+from ludus.files import discovery
 from ludus.games import Game
 from ludus.pool import binding
 from ludus.types import Array, Continuous, Discrete, JsonObject, LudusError, Spec

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ludus import discovery
 from ludus.agents.neural.networks.layout import Layout
+from ludus.files import discovery
 from ludus.types import LudusError
 
 if TYPE_CHECKING:
