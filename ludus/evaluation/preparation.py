@@ -5,22 +5,25 @@ While another process compiles, this one can play with interpreted rules (`ludus
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ludus import agents, games
 from ludus.agents.search.mcts import MCTS
 from ludus.dsl.cache import interpreted, plain_python, quiet
 from ludus.dsl.compiler import Rule
-from ludus.pool import Pool, binding, compiled_before, note_compiled
+from ludus.pool import Pool, available_cores, binding, compiled_before, note_compiled
 from ludus.types import Continuous, LudusError
 
 EVERYTHING = "everything"
@@ -29,6 +32,8 @@ SECONDS_PER_RULE = 0.03
 """for the first estimate; later ones follow from the time that was needed so far"""
 REPORT_INTERVAL = 0.2
 OPENING = 20
+PR_SET_PDEATHSIG = 1
+"""option of Linux's prctl: the signal that a process receives when its parent ends"""
 
 
 class Progress(NamedTuple):
@@ -57,19 +62,88 @@ def is_prepared(game: games.Game) -> bool:
 
 
 def compile_game(name: str, report: Report) -> None:
-    """Compile all parts of a game into the cache."""
+    """Compile all parts of a game into the cache; after the rules, a second process compiles half of the parts."""
     game = games.load(name)
     parts = parts_of(game)
     clock = _Clock(parts, count_rules(game), report)
     with quiet(), clock.reporting(parts[0]):
         pool = Pool(game, 1, threads=1)
-    for part in parts[1:]:
-        with quiet(), clock.reporting(part):
-            part.compile(pool)
-            pool.reset()
+    with _divided(parts[1:], pool, clock) as mine:
+        for part in mine:
+            with quiet(), clock.reporting(part):
+                _compile_part(part, pool)
     pool.close()
     note_compiled(game, EVERYTHING)
     report(Progress("ready", 1.0, 0.0))
+
+
+def _compile_part(part: Part, pool: Pool) -> None:
+    part.compile(pool)
+    pool.reset()
+
+
+@contextmanager
+def _divided(parts: list[Part], pool: Pool, clock: _Clock) -> Iterator[Iterator[Part]]:
+    """The parts that this process compiles; a copy of it, which need not translate the rules again, takes the others.
+
+    A copy has no threads of its parent, so there is none if JAX is in use.
+    """
+    if sys.platform != "linux" or available_cores() < 2 or "jax" in sys.modules:
+        yield iter(parts)
+        return
+    (left, add), (ready, tell) = os.pipe(), os.pipe()
+    os.write(add, bytes(range(len(parts))))
+    os.close(add)
+    os.set_blocking(ready, False)
+    copy = os.fork()
+    if copy == 0:
+        _compile_as_copy(parts, pool, left, tell)
+    os.close(tell)
+    clock.copy = _Copy(parts, ready)
+    try:
+        yield (parts[place] for place in _taken(left))
+        _, status = os.waitpid(copy, 0)
+        clock.note_copy()
+    finally:
+        os.close(left)
+        os.close(ready)
+    if status != 0:  # compile all parts here, which raises the error that ended the copy
+        for part in parts:
+            _compile_part(part, pool)
+
+
+def _taken(left: int) -> Iterator[int]:
+    """The numbers of the parts that no other process has read from the pipe."""
+    while place := os.read(left, 1):
+        yield place[0]
+
+
+def _compile_as_copy(parts: list[Part], pool: Pool, left: int, tell: int) -> NoReturn:
+    """Compile parts in the copy of a process, which is killed when that process ends."""
+    status = 1
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        with quiet():
+            for place in _taken(left):
+                _compile_part(parts[place], pool)
+                os.write(tell, bytes([place]))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+class _Copy(NamedTuple):
+    """The process that compiles some of the parts."""
+
+    parts: list[Part]
+    ready: int
+    """a pipe with the numbers of the parts that are ready"""
+
+    def finished(self) -> list[Part]:
+        """The parts that have become ready since the last call."""
+        with suppress(BlockingIOError):
+            return [self.parts[place] for place in os.read(self.ready, len(self.parts))]
+        return []
 
 
 def parts_of(game: games.Game) -> list[Part]:
@@ -106,6 +180,7 @@ class _Clock:
     def __init__(self, parts: list[Part], rules: int, report: Report) -> None:
         self._total, self._rules, self._report = sum(part.cost for part in parts), max(rules, 1), report
         self._start, self._before = time.monotonic(), 0.0
+        self.copy: _Copy | None = None
 
     @contextmanager
     def reporting(self, part: Part) -> Iterator[None]:
@@ -123,10 +198,17 @@ class _Clock:
     def _watch(self, part: Part, ended: threading.Event) -> None:
         first = Rule.translated
         while True:
+            self.note_copy()
             share = min(0.9, (Rule.translated - first) / (self._rules * part.cost))
             self._report(self._progress(part.name, (self._before + share * part.cost) / self._total))
             if ended.wait(REPORT_INTERVAL):
                 return
+
+    def note_copy(self) -> None:
+        """Report the parts that the copy of this process has compiled."""
+        for part in self.copy.finished() if self.copy else ():
+            self._before += part.cost
+            self._report(self._progress(part.name, self._before / self._total))
 
     def _progress(self, part: str, done: float) -> Progress:
         elapsed, guess = time.monotonic() - self._start, self._rules * SECONDS_PER_RULE * self._total

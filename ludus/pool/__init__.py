@@ -9,6 +9,7 @@ import itertools
 import os
 import pathlib
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -25,6 +26,8 @@ from ludus.dsl.errors import explain, line_of
 from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import binding
 from ludus.pool.actions import illegal, random_actions, read_actions
+from ludus.pool.crew import NO_FIELDS, NO_GATE, NO_GATES, Crew, crews_work
+from ludus.pool.output import Output
 from ludus.pool.protocol import AnyPool, Snapshot
 from ludus.types import Array, DType, LudusError, Step
 
@@ -48,7 +51,9 @@ class Pool:
 
     can_fork = can_save = True
     worth_a_thread = 250e-6
-    """seconds of work below which an additional thread costs more than it saves"""
+    """seconds of work below which waking an additional thread costs more than it saves"""
+    worth_a_member = 15e-6
+    """the same for a thread of a crew, which is awake"""
 
     def __init__(
         self, game: str | games.Game, rows: int = 1, seed: int | Sequence[int] = 0, threads: int | None = None
@@ -66,10 +71,12 @@ class Pool:
         self._blank = game.blank()
         self._rows = new_rows(views, self.kernel.ROW)
         self._observations = new_rows(views, game.rules.OBSERVATION)
+        self._output = Output(self._rows, self._observations)
         self._step: Step | None = None
         self._played = 0
         self._seconds = 1.0
         self._executor: ThreadPoolExecutor | None = None
+        self._crew: Crew | None = None
         warm_up(self)
 
     def __repr__(self) -> str:
@@ -137,25 +144,37 @@ class Pool:
 
         With `rows` [N] booleans, only the marked games move. The actions of the others must be legal too.
         """
+        if rows is None and self._suits_a_crew():
+            return self._advance_by_crew(self._read(actions))
         return self.advance_checked(self.check(actions), rows)
 
     def advance_checked(self, checked: Array, rows: Array | None = None) -> Step:
         """Like `advance`, with actions returned by `check`."""
-        if rows is None:
-            self._share(lambda low, high: self._advance(checked, low, high))
-        else:
-            self._advance_some(checked, self._chosen(rows))
         self._step = None
+        if rows is not None:
+            self._advance_some(checked, self._chosen(rows))
+        elif compiling():
+            buffer = self._output.buffer()
+            fields, address = self._output.fields, buffer.ctypes.data
+            self._share(lambda low, high: self._advance(checked, low, high, fields, address))
+            self._step = self._output.step(buffer)
+        else:
+            self._share(lambda low, high: self._advance(checked, low, high))
         return self.step
 
     def check(self, actions: ArrayLike) -> Array:
         """The actions as the kernels read them; raises LudusError if one is illegal, and then no game has moved."""
-        given = read_actions(self.game.name, self.spec, actions, len(self._rows))
+        given = self._read(actions)
         packed = self.pack(given)
-        bad = self.first_illegal(packed)
+        self._refuse(self.first_illegal(packed), given)
+        return packed
+
+    def _read(self, actions: ArrayLike) -> Array:
+        return read_actions(self.game.name, self.spec, actions, len(self._rows))
+
+    def _refuse(self, bad: int, given: Array) -> None:
         if bad >= 0:
             raise LudusError(self.why_illegal(bad, given[bad]))
-        return packed
 
     def pack(self, actions: Array) -> Array:
         """Actions from `read_actions` as the kernels read them: one record per game."""
@@ -164,7 +183,7 @@ class Pool:
 
     def first_illegal(self, packed: Array) -> int:
         """The first row of `step` whose action is illegal, or -1."""
-        return int(self.kernel.first_illegal(self.states, packed, self._rows))
+        return int(self.kernel.first_illegal(self.states, packed, self._rows, NO_GATES, 0))
 
     def play_randomly(self, steps: int, seed: int = 0) -> int:
         """`steps` steps of random legal play inside the compiled loop; returns the number of decisions made."""
@@ -293,9 +312,43 @@ class Pool:
         if self._executor:
             self._executor.shutdown()
             self._executor = None
+        if self._crew:
+            self._crew.stop()
+            self._crew = None
 
-    def _advance(self, actions: Array, low: int, high: int) -> None:
-        self.kernel.advance(self.states, self._blank, actions, self._rows, self._observations, low, high)
+    def _advance(self, actions: Array, low: int, high: int, fields: Array = NO_FIELDS, output: int = 0) -> None:
+        self.kernel.advance(
+            self.states, self._blank, actions, self._rows, self._observations, low, high, NO_GATE, fields, output
+        )
+
+    def _suits_a_crew(self) -> bool:
+        """Whether a step is too short to wake threads, and long enough for threads that are awake."""
+        shares = min(self.threads, int(self._seconds / self.worth_a_member))
+        return shares > 1 and self._seconds < 2 * self.worth_a_thread and crews_work()
+
+    def _advance_by_crew(self, actions: Array) -> Step:
+        if self._crew is None:
+            self._crew = self._new_crew(min(self.threads, int(self._seconds / self.worth_a_member)) - 1)
+        start, buffer, self._step = time.perf_counter(), self._output.buffer(), None
+        bad = self._crew.advance(actions, buffer)
+        self._refuse(bad, actions)
+        self._step = self._output.step(buffer)
+        self._seconds = (time.perf_counter() - start) * self._crew.size
+        return self._step
+
+    def _new_crew(self, members: int) -> Crew:
+        kernel, states, blank, rows = self.kernel, self.states, self._blank, self._rows
+        observations, fields, actions = self._observations, self._output.fields, self._no_actions()
+
+        def check(gates: Array, output: int) -> int:
+            return int(kernel.first_illegal(states, actions, rows, gates, output))
+
+        def step(low: int, high: int, gate: Array, output: int) -> None:
+            kernel.advance(states, blank, actions, rows, observations, low, high, gate, fields, output)
+
+        crew = Crew(members, self.rows, actions["action"].reshape(-1), check, step)
+        weakref.finalize(self, crew.stop)
+        return crew
 
     def _advance_some(self, actions: Array, chosen: Array) -> None:
         """One step of the chosen games, one call per range of adjacent rows."""
@@ -395,8 +448,8 @@ def _touch_rules(pool: Pool) -> None:
     """Call kernels on an empty range, which is enough to compile them."""
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
     rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
-    kernel.advance(states, blank, actions, rows, observations, 0, 0)
-    kernel.first_illegal(states, actions, rows)
+    kernel.advance(states, blank, actions, rows, observations, 0, 0, NO_GATE, NO_FIELDS, 0)
+    kernel.first_illegal(states, actions, rows, NO_GATES, 0)
 
 
 def _touch_random_play(pool: Pool) -> None:
