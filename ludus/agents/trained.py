@@ -90,9 +90,10 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Param
 
     devices.start()
     from ludus.agents.neural import agent as deep
+    from ludus.agents.neural.networks import variable_shapes
 
     agent = deep.agent_of(pool, stored.manifest.agent)
-    params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
+    params = checkpoint.unflatten(variable_shapes(agent.network), dict(stored.arrays.get("params", {})))
     return replace(agent, greedy=True), params
 
 
@@ -105,7 +106,7 @@ def _world_model(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, P
     agent = world_model.agent_of(pool, stored.manifest.agent)
     # Only the EMA parameters are used for evaluation; an exported agent has no others.
     ema = {name: array for name, array in stored.arrays.get("params", {}).items() if name.startswith("ema/")}
-    params = checkpoint.unflatten({"ema": agent.init(pool.spec, 0)["ema"]}, ema)
+    params = checkpoint.unflatten({"ema": world_model.param_shapes(agent)["ema"]}, ema)
     return replace(agent, evaluating=True), params
 
 

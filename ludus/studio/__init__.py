@@ -63,9 +63,11 @@ class Studio:
         return Rooms(self.out, self.shelf)
 
     def warm(self) -> None:
-        """Load what the first page requests, so that it opens quickly."""
+        """Load what the first page requests, and then what trained opponents need, so that both open quickly."""
         self.shelf.games()
         self.runs_feed.summaries()
+        if self.deep:
+            from ludus.agents.neural import agent  # noqa: F401  (imports JAX and Flax)
 
     def close(self) -> None:
         """Close the parts that run in this process; trainers continue."""

@@ -188,6 +188,11 @@ def _initialiser(agent: WorldModelAgent) -> Callable[[np.uint32], Params]:
     return jax.jit(functools.partial(initial_params, agent), compiler_options=IN_A_HURRY)
 
 
+def param_shapes(agent: WorldModelAgent) -> Params:
+    """The tree of `initial_params` with the shape and type of each array instead of its values; computes nothing."""
+    return jax.eval_shape(functools.partial(initial_params, agent), np.uint32(0))
+
+
 def initial_params(agent: WorldModelAgent, seed: Array | np.uint32) -> Params:
     """New parameters; a pure function of the seed, for use inside a jitted function."""
     model, actor, critics = jax.random.split(jax.random.key(seed), 3)

@@ -86,6 +86,13 @@ def new_variables(network: Network, key: jax.Array) -> Params:
     return _initialiser(network)(key)
 
 
+def variable_shapes(network: Network) -> Params:
+    """The tree of `new_variables` with the shape and type of each array instead of its values; computes nothing."""
+    import jax
+
+    return jax.eval_shape(functools.partial(initialised, network), jax.random.key(0))
+
+
 @functools.cache
 def _initialiser(network: Network) -> Callable[[jax.Array], Params]:
     import jax
