@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import Signature
 
@@ -106,13 +108,22 @@ class Rule(CPUDispatcher):
         Rule.translated += 1
 
 
+class KernelCache(FunctionCache):
+    """Numba's cache on disk, without the imports that only compiling needs: they would take most of a second."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 class Kernel(CPUDispatcher):
     """A complete compiled function, callable from Python and from other compiled functions."""
 
     def __init__(self, function: Callable[..., object], kept: bool = True) -> None:
         super().__init__(function, targetoptions={"nopython": True, "boundscheck": None, **FLAGS})
         if kept:
-            self.enable_caching()
+            self._cache = KernelCache(self.py_func)
         explained = explaining(super().compile, function)
         self._explained = one_at_a_time(explained, function) if kept else explained
 
