@@ -21,7 +21,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing.templates import Signature
 

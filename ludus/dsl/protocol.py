@@ -11,7 +11,7 @@ import numpy as np
 
 from ludus.dsl import HEAD, Parameter
 from ludus.dsl.cache import plain_python
-from ludus.dsl.errors import explain, line_of, short_path
+from ludus.files.source_errors import explain, line_of, short_path
 from ludus.types import Continuous, Discrete, LudusError, Spec
 
 NEEDED = ("SPEC", "STATE", "OBSERVATION", "init", "step", "observe", "action_name")

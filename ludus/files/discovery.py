@@ -22,6 +22,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import NamedTuple
 
+from ludus.files.source_errors import import_error
 from ludus.types import LudusError
 
 
@@ -61,8 +62,6 @@ def load(group: str, package: str | None, name: str) -> ModuleType:
     try:
         module = importer()
     except (Exception, SystemExit) as error:  # the module of another author may fail in any way
-        from ludus.dsl.errors import import_error  # imports Numba
-
         raise import_error(name, error, __file__) from error
     if not isinstance(module, ModuleType):
         raise LudusError(f'the entry point "{name}" of {group} is {module!r}; let it refer to a module, like hex.rules')

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ludus.dsl import Parameter, bounds
-from ludus.dsl.errors import home_of, python_error
 from ludus.dsl.protocol import check
 from ludus.dsl.rows import new_rows
 from ludus.files import discovery
+from ludus.files.source_errors import home_of, python_error
 from ludus.types import Array, LudusError, Spec
 
 GROUP = "ludus.games"

@@ -22,8 +22,8 @@ from ludus import games
 from ludus.dsl import CUT, OVER, random
 from ludus.dsl.cache import telling_first_time
 from ludus.dsl.draw import new_canvas
-from ludus.dsl.errors import explain, line_of
 from ludus.dsl.rows import as_plain, compiling, new_rows
+from ludus.files.source_errors import explain, line_of
 from ludus.pool import binding
 from ludus.pool.actions import illegal, random_actions, read_actions
 from ludus.pool.crew import NO_FIELDS, NO_GATE, NO_GATES, Crew, crews_work

@@ -32,8 +32,7 @@ class Output:
 
     def _places(self, records: Array, booleans: tuple[str, ...]) -> list[Place]:
         places, start, stride = [], records.ctypes.data, records.strides[0]
-        for name in records.dtype.names or ():
-            kind, at = (records.dtype.fields or {})[name][:2]
+        for name, (kind, at, *_) in (records.dtype.fields or {}).items():
             shown = np.dtype(bool) if name in booleans else kind.base
             places.append(Place(name, (len(records), *kind.shape), shown, self._size))
             field = np.array([[start + at, stride, kind.itemsize, self._size]], np.int64)
