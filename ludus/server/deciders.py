@@ -1,4 +1,4 @@
-"""How each kind of agent decides for a batch: tables, and all agents that have only `act`; networks are in network.py."""
+"""How agents decide for batches: tables, and all agents that have only `act`; networks are in network.py."""
 
 from __future__ import annotations
 

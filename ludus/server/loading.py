@@ -132,12 +132,10 @@ def assemble(
     path: pathlib.Path | None = None,
 ) -> Loaded:  # fmt: skip
     """A model of an agent with its parameters, for the game of a pool."""
-    decider = decider_of(agent, params, pool.spec, sample, most)
-    names = action_names(pool)
     return Loaded(
         name, pool.name, pool.spec, pool.observation, pool.fingerprint, version, kind, path, memory_kind(agent), agent,
-        params, count_parameters(params), names, decider, MemoryForm(agent), ObservationForm(pool.observation, pool.name),
-        pool.action_name,
+        params, count_parameters(params), action_names(pool), decider_of(agent, params, pool.spec, sample, most),
+        MemoryForm(agent), ObservationForm(pool.observation, pool.name), pool.action_name,
     )  # fmt: skip
 
 

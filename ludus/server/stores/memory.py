@@ -73,9 +73,9 @@ class MemoryStore:
             self._remove_oldest()
 
     def _remove_oldest(self) -> None:
-        id, (_, record) = self._records.popitem(last=False)
+        oldest, (_, record) = self._records.popitem(last=False)
         self._forget(record)
-        self._gone[id] = None
+        self._gone[oldest] = None
         while len(self._gone) > self._limits.gone:
             self._gone.popitem(last=False)
 

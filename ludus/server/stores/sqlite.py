@@ -154,7 +154,7 @@ class SQLiteStore:
         """Remove the sessions that a condition with one value selects, and remember their ids."""
         ids = connection.execute(f"SELECT id FROM sessions {which}", (value,)).fetchall()
         now = self._clock()
-        connection.executemany("INSERT OR REPLACE INTO gone VALUES (?, ?)", [(id, now) for (id,) in ids])
+        connection.executemany("INSERT OR REPLACE INTO gone VALUES (?, ?)", [(*row, now) for row in ids])
         connection.executemany("DELETE FROM sessions WHERE id = ?", ids)
 
     async def _submit(self, run: Callable[[sqlite3.Connection], Result], writes: bool) -> Result:
@@ -207,7 +207,7 @@ def _transaction(connection: sqlite3.Connection, jobs: list[Job]) -> list[Any]:
         connection.execute("BEGIN IMMEDIATE" if any(job.writes for job in jobs) else "BEGIN")
         results = [job.run(connection) for job in jobs]
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except Exception as error:  # the thread must go on, whatever one operation does
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         problem = Problem(503, "store_unavailable", f"the store of sessions does not answer: {error}", retry_after=1)
