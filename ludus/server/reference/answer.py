@@ -14,7 +14,7 @@ from ludus.server.reference.encode import option_rows
 from ludus.server.reference.encodings import Encoding
 from ludus.server.reference.options import Entry
 from ludus.server.reference.requests import ActionPredict, MsgResponse
-from ludus.server.sessions import Decided
+from ludus.server.batching import Decided
 from ludus.types import Array
 
 NOT_OFFERED, NOT_JUDGED = -1.0, -1.0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ludus.games import plain_name
+from ludus.server.batching import Decided
 from ludus.server.model import Loaded, Memory
 from ludus.server.problems import Problem
 from ludus.server.reference import encodings
@@ -20,7 +21,7 @@ from ludus.server.reference.encodings import Encoding
 from ludus.server.reference.problems import RefusedError
 from ludus.server.reference.requests import CreateResponse, ErrorResponse, PredictRequest
 from ludus.server.service import Service
-from ludus.server.sessions import Decided
+from ludus.server.sessions import label_of
 from ludus.server.stores import Record
 from ludus.types import Array, LudusError
 
@@ -88,6 +89,8 @@ class Duels:
 
     def _model(self, name: str) -> Loaded:
         """The model of this name, or the default one."""
+        if not self._service.ready:
+            raise Problem(503, "not_ready", "the server is starting or stopping; try again", retry_after=1)
         name = name or self._settings.model
         models = self._service.models
         if name and name not in models:
@@ -124,7 +127,7 @@ class Duels:
         return None, False
 
     async def _store(self, id: str, duel: Duel, expected: int | None) -> bool:
-        record = Record(duel.index, duel.to_bytes(), f"{duel.model}@{duel.version}")
+        record = Record(duel.index, duel.to_bytes(), label_of(duel.model, duel.version))
         return await self._service.store.put(PREFIX + id, record, expected)
 
     def _decide(self, duel: Duel) -> Decide:
