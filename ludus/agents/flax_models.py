@@ -13,12 +13,11 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.agents.neural.networks.settings import ModelArgs
-from ludus.bridges.ygopro.settings import card_numbers
+from ludus.agents.neural.networks.settings import Memory, ModelArgs
 from ludus.types import Array, Discrete, JsonObject, LudusError
 
 LARGEST_FILE, LARGEST_LIST = 2**30, 2**24
@@ -28,7 +27,7 @@ DEEPEST = 16
 NDARRAY = 1
 """the type of msgpack extensions that Flax uses for arrays"""
 NAME = re.compile(r"\w{1,64}", re.ASCII)
-CELLS: dict[Literal["lstm", "gru", "none"], str] = {"lstm": "OptimizedLSTMCell_0", "gru": "GRUCell_0"}
+CELLS: dict[Memory, str] = {"lstm": "OptimizedLSTMCell_0", "gru": "GRUCell_0"}
 TABLE, CODES = "Encoder_0/Embed_0/embedding", "cards/codes"
 RECURRENT = ("OptimizedLSTMCell_0/hf/kernel", "GRUCell_0/hn/kernel")
 PARAMS = "params/"
@@ -48,7 +47,7 @@ class Embeddings(NamedTuple):
 def read(path: pathlib.Path) -> dict[str, Array]:
     """The parameters in a .flax_model file by name, such as `Critic_0/Dense_0/bias`."""
     try:
-        import msgpack
+        import msgpack  # type: ignore[import-untyped]
     except ImportError:
         raise LudusError("reading this file needs msgpack, which comes with Flax: pip install 'ludus[deep]'") from None
     data = _contents(path, LARGEST_FILE)
@@ -131,7 +130,7 @@ def arguments(arrays: Mapping[str, Array]) -> ModelArgs:
     channels = _size(shapes, "Encoder_0/g_card_embed", 1)
     _check_options(shapes, channels)
     inputs = _size(shapes, "FiLMActor_0/Dense_0/kernel", 0)
-    memory = next((kind for kind, cell in CELLS.items() if _has(shapes, cell)), "none")
+    memory: Memory = next((kind for kind, cell in CELLS.items() if _has(shapes, cell)), "none")
     args = ModelArgs(
         reference=True, num_channels=channels, rnn_type=memory, rnn_channels=inputs,
         num_layers=_count(shapes, "Encoder_0/LlamaEncoderLayer_{}/ln_1/scale") - 1,
@@ -207,12 +206,14 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]], args: ModelArgs) -> Non
 
 
 def _shapes_of(args: ModelArgs) -> dict[str, tuple[int, ...]]:
-    from ludus.agents import checkpoint
+    from flax.traverse_util import flatten_dict
+
     from ludus.agents.neural.networks import shapes_of
     from ludus.agents.neural.networks.games.duel import LAYOUT, REFERENCE
 
+    assert LAYOUT.actions
     variables = shapes_of(REFERENCE(LAYOUT, args, 1, Discrete(LAYOUT.actions.count)))
-    return {name: shape.shape for name, shape in checkpoint.flatten(variables["params"]).items()}
+    return {name: leaf.shape for name, leaf in flatten_dict(variables["params"], sep="/").items()}
 
 
 def read_codes(path: pathlib.Path) -> tuple[int, ...]:
@@ -300,6 +301,8 @@ def stored(arrays: Mapping[str, Array], codes: Sequence[int]) -> tuple[ModelArgs
 
 def numbers_of(codes: Array, game: str) -> dict[int, int]:
     """The number of each card by its code: first the cards of the game, then others that the model knows."""
+    from ludus.bridges.ygopro.settings import card_numbers  # imports the tables of all cards
+
     numbers = card_numbers(game)
     others = sorted(set(codes.tolist()) - numbers.keys())
     return numbers | {code: number for number, code in enumerate(others, start=max(numbers.values(), default=0) + 1)}

@@ -11,6 +11,7 @@ from ludus.agents import checkpoint, flax_models
 from ludus.agents.checkpoint import Checkpoint
 from ludus.agents.neural.agent import describe
 from ludus.bridges import identity_of, open_pool
+from ludus.bridges.ygopro.settings import card_numbers
 from ludus.training import config
 from ludus.training.folder import CHECKPOINTS, new_folder, write_settings
 from ludus.types import LudusError
@@ -61,5 +62,5 @@ def import_model(
     folder = new_folder(out, GAME)
     write_settings(folder, run)
     checkpoint.save(folder / CHECKPOINTS, 0, Checkpoint(manifest, {"params": params}))
-    known = flax_models.card_numbers(GAME)
-    return Imported(folder, sum(array.size for array in arrays.values()), len(codes), len(known.keys() & set(codes)))
+    playable = len(card_numbers(GAME).keys() & set(codes))
+    return Imported(folder, sum(array.size for array in arrays.values()), len(codes), playable)
