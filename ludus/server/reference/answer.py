@@ -9,12 +9,12 @@ import numpy as np
 
 from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro.duel_record import MAX_OPTIONS
+from ludus.server.batching import Decided
 from ludus.server.model import Memory
 from ludus.server.reference.encode import option_rows
 from ludus.server.reference.encodings import Encoding
 from ludus.server.reference.options import Entry
 from ludus.server.reference.requests import ActionPredict, MsgResponse
-from ludus.server.batching import Decided
 from ludus.types import Array
 
 NOT_OFFERED, NOT_JUDGED = -1.0, -1.0

@@ -6,7 +6,7 @@ The columns of both observations are the same; `Encoding` lists everything in wh
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ludus.bridges.ygopro import features
@@ -59,20 +59,32 @@ class Encoding:
 
 def own(codes: Iterable[int] = ()) -> Encoding:
     """The encoding of agents of Ludus: cards of `duel` first; other codes follow in their order, as in duel@ygopro."""
-    numbers = dict(ROW_OF)
-    others = sorted(set(codes) - numbers.keys())
-    first = max(numbers.values()) + 1
-    return Encoding(_checked(numbers | {code: first + at for at, code in enumerate(others)}), OWN_TEXT_IDS)
+    return Encoding(numbers_of(codes), OWN_TEXT_IDS)
 
 
-def reference(codes: Iterable[int]) -> Encoding:
-    """The encoding of models of the reference project: a card's number is its line in the list of codes."""
-    numbers = {0: 0} | {code: line for line, code in enumerate(codes, start=1)}
+def reference(codes: Collection[int]) -> Encoding:
+    """The encoding of models of the reference project that know these cards.
+
+    Cards are numbered as above, because the import of such a model sorts its table of embeddings accordingly.
+    """
+    numbers = numbers_of(codes)
     return Encoding(
-        _checked(numbers), REFERENCE_TEXT_IDS, names_by_text=True, names_missing=False, clips_texts=False,
-        names_position=False, activates_options=True, counts_overlays=True, wraps_numbers=True, pages=False,
-        sees_single=False,
+        {0: 0} | {code: numbers[code] for code in codes}, REFERENCE_TEXT_IDS, names_by_text=True, names_missing=False,
+        clips_texts=False, names_position=False, activates_options=True, counts_overlays=True, wraps_numbers=True,
+        pages=False, sees_single=False,
     )  # fmt: skip
+
+
+def numbers_of(codes: Iterable[int]) -> dict[int, int]:
+    """The numbers of these cards and of those of `duel`, by code."""
+    numbers = dict(ROW_OF)
+    others, first = sorted(set(codes) - numbers.keys()), max(numbers.values()) + 1
+    if first + len(others) > MAX_NUMBER:
+        raise LudusError(
+            f"the list of codes has {len(others)} cards that duel does not have; at most "
+            f"{MAX_NUMBER - first} can be numbered"
+        )
+    return numbers | {code: number for number, code in enumerate(others, start=first)}
 
 
 def read_code_list(path: str | pathlib.Path) -> list[int]:
@@ -90,9 +102,3 @@ def read_code_list(path: str | pathlib.Path) -> list[int]:
     if not codes:
         raise LudusError(f"the code list {path} is empty; it has one card code per line")
     return codes
-
-
-def _checked(numbers: dict[int, int]) -> dict[int, int]:
-    if max(numbers.values()) > MAX_NUMBER:
-        raise LudusError(f"the list has {max(numbers.values())} cards; at most {MAX_NUMBER} can be numbered")
-    return numbers

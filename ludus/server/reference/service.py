@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from ludus.agents import checkpoint, flax_models
 from ludus.games import plain_name
 from ludus.server.batching import Decided
 from ludus.server.model import Loaded, Memory
@@ -146,8 +147,32 @@ def is_duel(model: Loaded) -> bool:
 
 
 def encoding_of(model: Loaded, codes: list[int] | None) -> Encoding:
-    """What the model was trained to see, with the codes of `--code-list` if they are given."""
-    return encodings.own(codes or ())
+    """What the model was trained to see.
+
+    An agent of Ludus also accepts the cards of `--code-list`; a model of the reference project, only those of its own
+    that are in the list.
+    """
+    if not is_imported(model):
+        return encodings.own(codes or ())
+    known = _codes_of(model)
+    if codes is not None and known.isdisjoint(codes):
+        raise LudusError(
+            f"{model.name} knows none of the cards in the code list; give the list that it was trained with"
+        )
+    return encodings.reference(known if codes is None else known & set(codes))
+
+
+def is_imported(model: Loaded) -> bool:
+    """Whether a model is one of the reference project (`ludus import`)."""
+    network = getattr(model.agent, "network", None)
+    return bool(getattr(getattr(network, "args", None), "reference", False))
+
+
+def _codes_of(model: Loaded) -> frozenset[int]:
+    """The codes of the cards that an imported model has embeddings of."""
+    assert model.path is not None
+    stored = checkpoint.load(model.path).arrays["params"]
+    return frozenset(stored[flax_models.CODES].tolist())
 
 
 def _repeated(duel: Duel, request: PredictRequest) -> bytes:
