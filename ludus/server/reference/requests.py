@@ -416,10 +416,13 @@ def _kind(said: str) -> tuple[str, str]:
 
 
 def _at(body: bytes, where: list[str | int]) -> Any:
-    """The value at a path of the body."""
-    value = msgspec.json.decode(body)
-    for part in where:
-        value = value[part]
+    """The value at a path of the body; None if the rest of the body is not JSON."""
+    try:
+        value = msgspec.json.decode(body)
+        for part in where:
+            value = value[part]
+    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
+        return None
     return value
 
 
