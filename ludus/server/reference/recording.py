@@ -6,11 +6,10 @@ The agent in the process decides, and what an agent behind the API would have do
 from __future__ import annotations
 
 import contextlib
-import itertools
 import pathlib
 import random
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +18,11 @@ from ludus.agents.bound import BoundAgent
 from ludus.bridges.ygopro.choices import TURN_PAGE, Choice
 from ludus.bridges.ygopro.library import Files
 from ludus.bridges.ygopro.pool import RealPool, open_pool
+from ludus.bridges.ygopro.real_duel import Position
 from ludus.games.duel.stages import cards_by_code
 from ludus.games.duel.tools import scripts
 from ludus.server.reference.client import Situation, input_of, option_of
-from ludus.types import Array, JsonObject
+from ludus.types import Array, JsonObject, Step
 
 TABLES = (
     "create table datas(id integer primary key, ot, alias, setcode, type, atk, def, level, race, attribute, category)",
@@ -33,16 +33,22 @@ CardRow = tuple[int, int, int, int, int, int, int, int, int, int, int, str]
 
 
 class Decision(NamedTuple):
-    """One decision of the agent in the process."""
+    """One decision of a player."""
 
     player: int
     input: JsonObject | None
     """the request that asks for it; None if the API has no message for it"""
-    entry: int
-    """the entry of the answer that is the agent's choice, or -1 without a request"""
+    best: int
+    """the entry of the answer that the agent in the process chooses, or -1 without a request"""
+    played: int
+    """the entry that was played"""
     observation: dict[str, Array]
     """what the agent saw"""
     value: float
+
+
+Explore = Callable[[Step, int], int]
+"""another action to play, from the step and the action of the agent"""
 
 
 def write_cards(folder: pathlib.Path, more: Iterable[tuple[CardRow, str]] = ()) -> pathlib.Path:
@@ -91,33 +97,40 @@ def open_duels(folder: pathlib.Path, decks: Sequence[pathlib.Path], seed: int) -
     return open_pool(f"({cards}, deck1={decks[0]}, deck2={decks[1]})", 1, seed)
 
 
-def play(pool: RealPool, agent: BoundAgent, printed: Files, longest: int) -> Iterator[Decision]:
+def play(
+    pool: RealPool, agent: BoundAgent, printed: Files, longest: int, explore: Explore = lambda _, action: action
+) -> Iterator[Decision]:
     """Play one duel, the same agent on both sides; options on several pages are one decision."""
     memory, first = agent.agent.memory(1), True
     for _ in range(longest):
         position, table, choice = pool.current()
         if choice is None or table["over"]:
             return
-        shown = [tuple(map(int, card)) for card in table["shown"][: table["shown_count"]]]
-        situation = Situation(
-            int(table["player"]), (int(table["points"][0]), int(table["points"][1])), position.turn,
-            int(table["turn_player"]), position.phase, bool(table["damage_step"]), position.cards(),
-            [(card[0], card[1], card[2], card[3]) for card in shown],
-        )  # fmt: skip
+        situation = _situation(position, table)
         asked = input_of(situation, choice, printed)
         observation = {name: field[0] for name, field in pool.step.observation.items()}
-        for _ in itertools.count():
+        taken = TURN_PAGE
+        while taken == TURN_PAGE:
             step = pool.step._replace(first=np.array([first]))
             decision, memory = agent.agent.act(agent.params, memory, step, 0)
             first, action = False, int(decision.action[0])
             taken = choice.shown[action]
-            pool.advance(np.array([action]))
-            if taken != TURN_PAGE:
-                break
-            choice = choice.take(action)
-        entry = entry_of(choice, taken) if asked else -1
+            played = TURN_PAGE if taken == TURN_PAGE else explore(step, action)
+            pool.advance(np.array([action if taken == TURN_PAGE else played]))
+            if taken == TURN_PAGE:
+                choice = choice.take(action)
+        best, other = (entry_of(choice, option) if asked else -1 for option in (taken, choice.shown[played]))
         value = float(decision.value[0, step.seat[0]])
-        yield Decision(situation.player, asked, entry, observation, value)
+        yield Decision(situation.player, asked, best, other, observation, value)
+
+
+def _situation(position: Position, table: Array) -> Situation:
+    shown = [tuple(map(int, card)) for card in table["shown"][: table["shown_count"]]]
+    return Situation(
+        int(table["player"]), (int(table["points"][0]), int(table["points"][1])), position.turn,
+        int(table["turn_player"]), position.phase, bool(table["damage_step"]), position.cards(),
+        [(card[0], card[1], card[2], card[3]) for card in shown],
+    )  # fmt: skip
 
 
 def entry_of(choice: Choice, option: int) -> int:

@@ -120,5 +120,3 @@ def model(request):
 def play(served):
     """Start a duel with a model."""
     return lambda model: Player(served, model)
-
-
