@@ -40,7 +40,7 @@ QUESTIONER = 10000001
 QUESTIONER_ROW = (QUESTIONER, 3, 0, 0, 0x21, 100, 100, 1, 1, 1, 0, "Questioner")
 QUESTIONS = "questions"
 SEEDS = {scripts.PLAIN: 1, scripts.SCRIPTED: 0, QUESTIONS: 2}
-LONGEST = {scripts.PLAIN: 400, scripts.SCRIPTED: 400, QUESTIONS: 300}
+LONGEST = {scripts.PLAIN: 2000, scripts.SCRIPTED: 2000, QUESTIONS: 300}
 
 
 def script() -> str:

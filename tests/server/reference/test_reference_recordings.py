@@ -49,16 +49,18 @@ def test_recordings_have_all_message_types(duels):
 
 @pytest.mark.parametrize("kind", ["plain", "scripted", "questions"])
 def test_moves_over_http_are_those_in_the_process(served_with_list, duels, kind):
-    players = [Player(served_with_list), Player(served_with_list)]
+    players, unasked = [Player(served_with_list), Player(served_with_list)], set()
     for number, one in enumerate(duels[kind]):
         if one["input"] is None:
+            unasked.add(one["player"])  # the answer is then missing in the history of the server
             continue
         player = players[one["player"]]
         body = {"index": player.index, "input": one["input"], "prev_action_idx": player.previous}
         answer = served_with_list.ask(player.duel, body)
         assert best(answer) == one["best"], (kind, number)
         win_rate = answer["predict_results"]["win_rate"]
-        assert win_rate == -1.0 or win_rate == pytest.approx((one["value"] + 1) / 2, abs=1e-3)
+        if win_rate != -1.0 and one["player"] not in unasked:
+            assert win_rate == pytest.approx((one["value"] + 1) / 2, abs=1e-3)
         player.index, player.previous = answer["index"], one["played"]
 
 
@@ -89,7 +91,7 @@ def test_new_duel_of_the_real_core(served, tmp_path):
     printed = Files(folder / "cards.cdb", folder / "script")
     pool = recording.open_duels(folder, recording.random_decks(folder, "scripted", 5), 5)
     players = [Player(served, OWN), Player(served, OWN)]
-    for one in recording.play(pool, ludus.agent("trained", "duel"), printed, 120):
+    for one in recording.play(pool, ludus.agent("trained", "duel"), printed, 60):
         player = players[one.player]
         body = {"index": player.index, "input": one.input, "prev_action_idx": player.previous}
         answer = served.ask(player.duel, body)
