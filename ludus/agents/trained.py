@@ -6,7 +6,7 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ludus.agents import checkpoint
+from ludus.agents import checkpoint, flax_models
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
@@ -92,8 +92,11 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Param
     from ludus.agents.neural import agent as deep
     from ludus.agents.neural.networks import variable_shapes
 
-    agent = deep.agent_of(pool, stored.manifest.agent)
-    params = checkpoint.unflatten(variable_shapes(agent.network), dict(stored.arrays.get("params", {})))
+    description, arrays = stored.manifest.agent, dict(stored.arrays.get("params", {}))
+    if flax_models.CODES in arrays:
+        description, arrays = flax_models.numbered(description, arrays, pool.name)
+    agent = deep.agent_of(pool, description)
+    params = checkpoint.unflatten(variable_shapes(agent.network), arrays)
     return replace(agent, greedy=True), params
 
 

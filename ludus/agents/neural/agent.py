@@ -62,6 +62,18 @@ class Judgement(NamedTuple):
     """updated statistics of normalisation layers; {} if there are none"""
 
 
+class Judged(NamedTuple):
+    """Decisions for N rows with all that is known of them."""
+
+    action: Array
+    """[N(, k)]"""
+    probabilities: Array
+    """[N, A] of all actions; [N, 0] for continuous actions"""
+    value: Array
+    """[N] for the seat that acts"""
+    memory: Memory
+
+
 @dataclass(frozen=True)
 class DeepAgent(Agent):
     """Plays by a network; its params are the variables of the network."""
@@ -195,8 +207,15 @@ def agent_for(
         args = replace(args, int_head=curious)
         if not args.untold_named:
             layout = replace(layout, entities=tuple(replace(part, keep_identified=False) for part in layout.entities))
-        network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, dtype=dtype)
+        make = _reference(game, made.reference) if args.reference else RNNAgent
+        network = make(layout, args, value_columns(spec), spec.actions, seats, truncation, dtype=dtype)
     return DeepAgent(network, spec, curious)
+
+
+def _reference(game: GameFacts, declared: Callable[..., Network] | None) -> Callable[..., Network]:
+    if declared is None:
+        raise LudusError(f"{game.name} has no reference network; set model.reference to false")
+    return declared
 
 
 def check_heads_for_play(args: ModelArgs, curious: bool) -> None:
@@ -271,6 +290,19 @@ def _act(
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
     action, log_prob = distributions.sample(jax.random.key(key), policy)
     return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
+
+
+def judge(agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, seeds: Array) -> Judged:
+    """Decide for N rows, with probabilities and values; a row that samples uses only its own seed. Not compiled."""
+    policy, value, memory, _ = _forward(agent, params, memory, step, False)
+    if agent.greedy:
+        action = distributions.mode(policy)
+    else:
+        rows = SquashedGaussian(0, 0, None, None) if isinstance(policy, SquashedGaussian) else 0  # type: ignore[arg-type]
+        action = jax.vmap(distributions.sample, in_axes=(0, rows))(jax.vmap(jax.random.key)(seeds), policy)[0]
+    probabilities = jnp.zeros((len(action), 0)) if isinstance(policy, SquashedGaussian) else jnp.exp(policy)
+    own = jnp.take_along_axis(value, step.seat.astype(jnp.int32)[:, None], axis=1)[:, 0]
+    return Judged(action, probabilities, own, memory)
 
 
 def _clipped(actions: Discrete | Continuous, chosen: NumpyArray) -> NumpyArray:
