@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+import redis.asyncio
 
 from ludus.agents import checkpoint
 from ludus.bridges import identity_of, open_pool
@@ -66,15 +67,18 @@ class Backend:
     def __init__(self, kind, place):
         self.kind, self.place, self.clock, self.stores = kind, place, Clock(), []
 
-    async def open(self, limits=None):
-        limits = limits or Limits()
+    def new(self, limits):
+        """A store that is not open yet."""
         match self.kind:
             case "memory":
-                store = MemoryStore(limits, self.clock)
+                return MemoryStore(limits, self.clock)
             case "sqlite":
-                store = SQLiteStore(self.place, limits, self.clock)
+                return SQLiteStore(self.place, limits, self.clock)
             case _:
-                store = RedisStore(self.place, limits)
+                return RedisStore(self.place, limits)
+
+    async def open(self, limits=None):
+        store = self.new(limits or Limits())
         await store.open()
         self.stores.append(store)
         return store
@@ -83,13 +87,14 @@ class Backend:
         """Let all records grow older."""
         self.clock.now += seconds
         if self.kind == "redis":
-            client = self.stores[0]._client
-            for id in await client.zrange("ludus:used", 0, -1):
-                await client.zincrby("ludus:used", -seconds * 1000, id)
+            async with redis.asyncio.Redis.from_url(self.place) as client:
+                for id in await client.zrange("ludus:used", 0, -1):
+                    await client.zincrby("ludus:used", -seconds * 1000, id)
 
     async def close(self):
-        if self.kind == "redis" and self.stores:
-            await self.stores[0]._client.flushall()
+        if self.kind == "redis":
+            async with redis.asyncio.Redis.from_url(self.place) as client:
+                await client.flushall()
         for store in self.stores:
             await store.close()
 
