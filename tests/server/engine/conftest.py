@@ -88,8 +88,8 @@ class Backend:
         self.clock.now += seconds
         if self.kind == "redis":
             async with redis.asyncio.Redis.from_url(self.place) as client:
-                for id in await client.zrange("ludus:used", 0, -1):
-                    await client.zincrby("ludus:used", -seconds * 1000, id)
+                for name in await client.zrange("ludus:used", 0, -1):
+                    await client.zincrby("ludus:used", -seconds * 1000, name)
 
     async def close(self):
         if self.kind == "redis":

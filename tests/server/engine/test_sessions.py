@@ -19,8 +19,8 @@ CUES = [{"symbol": symbol, "moment": moment} for symbol, moment in ((3, 0), (0, 
 @pytest.fixture(scope="module")
 def service(run):
     """One service for the tests that only open sessions; its agents have memory, or draw random numbers."""
-    made = Service(["recall:scripted", "tictactoe:trained", "dice=tictactoe:random", "car:scripted", "connect4:mcts(5)"],
-                   MemoryStore(), Settings(batch=4))  # fmt: skip
+    agents = ["recall:scripted", "tictactoe:trained", "dice=tictactoe:random", "car:scripted", "connect4:mcts(5)"]
+    made = Service(agents, MemoryStore(), Settings(batch=4))
     run(made.start())
     yield made
     run(made.close())
@@ -170,9 +170,9 @@ def test_unknown_models_sessions_and_seats_are_errors(service, run):
     assert "dice" in more["models"]
     assert problem_of(run, service.open_session("dice", seat=2))[:2] == (422, "invalid_seat")
     assert problem_of(run, service.open_session("dice", seat=-1))[:2] == (422, "invalid_seat")
-    for id in ("unknown", "", "a/b", "x" * 200, "\ud800"):
-        assert problem_of(run, service.act(id, 0, [0] * 9))[:2] == (404, "session_not_found")
-        assert problem_of(run, service.close_session(id))[:2] == (404, "session_not_found")
+    for unknown in ("unknown", "", "a/b", "x" * 200, "\ud800"):
+        assert problem_of(run, service.act(unknown, 0, [0] * 9))[:2] == (404, "session_not_found")
+        assert problem_of(run, service.close_session(unknown))[:2] == (404, "session_not_found")
 
 
 def test_agents_that_simulate_the_game_need_a_game_session(service, run):
@@ -264,7 +264,7 @@ def test_sessions_behave_like_a_list_of_answers(service, run, requests):
                 with pytest.raises(Problem) as raised:
                     await request
                 assert raised.value.code == ("invalid_observation" if which == "next" else "index_mismatch")
-        for id, answers in zip(ids, given_before, strict=True):
-            assert (await service.act(id, len(answers), [0] * 9)).index == len(answers) + 1
+        for name, answers in zip(ids, given_before, strict=True):
+            assert (await service.act(name, len(answers), [0] * 9)).index == len(answers) + 1
 
     run(check())
