@@ -116,7 +116,6 @@ def pair(shared, run):
 def test_two_workers_never_answer_a_request_differently(pair, run):
     async def check():
         session = await pair[0].open_session("x")
-        seen = {"symbol": 0, "moment": 2}
         for index in range(20):
             both = await asyncio.gather(*[worker.act(session.id, index, [0] * 9) for worker in pair])
             assert both[0] == both[1]
