@@ -172,9 +172,10 @@ def memory_kind(agent: Agent) -> str:
     """What an agent remembers: the type of its recurrent network, a plan, some other state, or none."""
     if not flatten(agent.memory(1)):
         return "none"
-    network = getattr(agent, "network", None)
-    if network is not None:
-        return str(network.args.rnn_type)
+    if hasattr(agent, "metadata"):  # of an exported file
+        return str(agent.metadata.memory)
+    if hasattr(agent, "network"):
+        return str(agent.network.args.rnn_type)
     return "plan" if hasattr(agent, "planner") else "state"
 
 
