@@ -11,6 +11,8 @@ from ludus.server.problems import Problem
 from ludus.server.service import Service, Settings
 from ludus.server.stores import Limits, Record
 from ludus.server.stores.memory import MemoryStore
+from ludus.server.stores.sqlite import SQLiteStore
+from ludus.types import LudusError
 
 CUES = [{"symbol": symbol, "moment": moment} for symbol, moment in ((3, 0), (0, 1), (0, 1), (0, 2))]
 """a game of recall: the cue, two waits, and the question, which only an agent with a memory can answer"""
@@ -234,6 +236,38 @@ def test_a_session_of_a_version_that_is_gone_cannot_go_on(service, run):
     old = record._replace(data=record.data.replace(session.version.encode(), b"9.9.9"))
     run(service.store.put("old", old, None))
     assert problem_of(run, service.act("old", 0, [0] * 9))[:2] == (410, "session_gone")
+
+
+def test_closing_answers_what_is_waiting(run):
+    async def check():
+        service = Service(["tictactoe:random"], MemoryStore(), Settings(batch=2))
+        await service.start()
+        ids = [(await service.open_session("tictactoe:random")).id for _ in range(7)]
+        requests = [asyncio.create_task(service.act(name, 0, [0] * 9)) for name in ids]
+        await asyncio.sleep(0)
+        await service.close()
+        assert [(await request).index for request in requests] == [1] * 7
+        assert [(await service.store.get(name)).counter for name in ids] == [1] * 7
+        return service.act(ids[0], 1, [0] * 9)
+
+    assert problem_of(run, run(check()))[:2] == (503, "not_ready")
+
+
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [
+        (["runs/nowhere"], 'there is no run or file "runs/nowhere"'),
+        (["chess:trained"], "chess"),
+        (["tictactoe:strong"], "unknown agent"),
+        (["tictactoe:random", "tictactoe:random"], "two models tictactoe:random"),
+        (["a=tictactoe:random", "a=connect4:random"], "two models a"),
+    ],
+)
+def test_agents_that_cannot_be_served_are_errors(run, tmp_path, agents, words):
+    service = Service(agents, SQLiteStore(tmp_path / "sessions.db"))
+    with pytest.raises(LudusError, match=words):
+        run(service.start())
+    assert not service.ready
 
 
 REQUESTS = st.lists(
