@@ -9,8 +9,9 @@ import numpy as np
 
 from ludus.agents.protocol import Agent, Memory, Params
 from ludus.agents.tabular import TabularAgent, best_of
+from ludus.dsl import random
 from ludus.pool.actions import any_of
-from ludus.types import Array, Spec, Step
+from ludus.types import Array, Discrete, Spec, Step
 
 SIZES = (1, 2, 4, 8, 16)
 """numbers of rows for which agents are compiled"""
@@ -105,6 +106,49 @@ class AgentDecider:
         for done, size in enumerate(self.sizes or (1,)):
             tell("compiling", done, len(self.sizes or (1,)))
             self.decide(blank(size))
+
+
+class Exported(Protocol):
+    """An agent in an exported file."""
+
+    def outputs(self, memory: Memory, step: Step) -> dict[str, Array]:
+        """All outputs by name: `action`, `probabilities`, `value` [B, P], and those of the memory."""
+
+
+class ExportedDecider:
+    """An agent in an exported file, run by the library for its format."""
+
+    sizes = ()
+
+    def __init__(self, agent: Exported, spec: Spec, memory_names: tuple[str, ...], sample: bool, most: int) -> None:
+        self._agent, self._spec, self._sample, self.most = agent, spec, sample, most
+        self._memory_names = memory_names
+        """the outputs that are the memory after the step"""
+
+    def decide(self, inputs: Inputs) -> Outputs:
+        """Decide for these rows."""
+        outputs = self._agent.outputs(inputs.memory, step_of(inputs, self._spec))
+        action = outputs["action"]
+        if isinstance(self._spec.actions, Discrete):
+            probabilities = outputs["probabilities"]
+            action = drawn(probabilities, inputs.seeds) if self._sample else action
+        else:
+            probabilities = np.zeros((len(action), 0), np.float32)
+        own = np.take_along_axis(outputs["value"], inputs.seat[:, None].astype(np.int64), axis=1)[:, 0]
+        return Outputs(action, probabilities, own, tuple(outputs[name] for name in self._memory_names))
+
+    def warm(self, blank: Callable[[int], Inputs], tell: Tell) -> None:
+        """Decide once for each size, because some libraries compile."""
+        for done, size in enumerate(sizes := sizes_up_to(self.most)):
+            tell("compiling", done, len(sizes))
+            self.decide(blank(size))
+
+
+def drawn(probabilities: Array, seeds: Array) -> Array:
+    """[B] an action for each row, drawn by its own seed."""
+    sums = probabilities.cumsum(axis=1, dtype=np.float64)
+    points = random.uniforms(seeds.astype(np.int64), 1) * sums[:, -1:]
+    return (sums > points).argmax(axis=1)
 
 
 def step_of(inputs: Inputs, spec: Spec) -> Step:

@@ -18,12 +18,13 @@ from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.bridges import open_pool
 from ludus.pool.protocol import AnyPool
-from ludus.server.deciders import AgentDecider, Decider, TableDecider, sizes_up_to
+from ludus.server.deciders import AgentDecider, Decider, ExportedDecider, TableDecider, sizes_up_to
 from ludus.server.model import Loaded
 from ludus.server.rows import MemoryForm, ObservationForm
 from ludus.types import Discrete, LudusError, Spec
 
-EXPORTED = (".onnx", ".tflite")
+EXPORTED = (".onnx", ".tflite", ".stablehlo", ".msgpack")
+"""suffixes of exported files"""
 NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)", re.ASCII)
 LONGEST = 200
 """characters of the name of a model"""
@@ -102,14 +103,16 @@ def load(source: Source, sample: bool, most: int, folder: pathlib.Path | None = 
         return _of_checkpoint(source.name, agent.path, sample, most, game)
     with _opened(game) as pool:
         params = agent.init(pool.spec, 0)
-        return assemble(source.name, pool, agent, params, kind.partition("(")[0], __version__, sample, most)
+        decider = decider_of(agent, params, pool.spec, sample, most)
+        return assemble(source.name, pool, agent, params, kind.partition("(")[0], __version__, decider)
 
 
 def _of_checkpoint(name: str, folder: pathlib.Path, sample: bool, most: int, game: str | None = None) -> Loaded:
     found = trained.load(folder, game)
     kind, version = str(found.manifest.agent["kind"]), version_of(folder)
     with _opened(game or found.manifest.game) as pool:
-        return assemble(name, pool, found.agent, found.params, kind, version, sample, most, folder)
+        decider = decider_of(found.agent, found.params, pool.spec, sample, most)
+        return assemble(name, pool, found.agent, found.params, kind, version, decider, folder)
 
 
 def _exported(source: Source, path: pathlib.Path, sample: bool, most: int) -> Loaded:
@@ -117,9 +120,11 @@ def _exported(source: Source, path: pathlib.Path, sample: bool, most: int) -> Lo
 
     agent = exported.load(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    with _opened(agent.game) as pool:
+    with _opened(agent.metadata.game) as pool:
         kind, version = path.suffix[1:], f"{path.stem}-{digest}"
-        return assemble(source.name, pool, agent, agent.init(pool.spec, 0), kind, version, sample, most, path)
+        after = tuple(exported.NEXT + port.name for port in agent.metadata.memory_ports())
+        decider = ExportedDecider(agent, pool.spec, after, sample, most)
+        return assemble(source.name, pool, agent, (), kind, version, decider, path)
 
 
 def _opened(game: str) -> contextlib.closing[AnyPool]:
@@ -128,14 +133,14 @@ def _opened(game: str) -> contextlib.closing[AnyPool]:
 
 
 def assemble(
-    name: str, pool: AnyPool, agent: Agent, params: Params, kind: str, version: str, sample: bool, most: int,
+    name: str, pool: AnyPool, agent: Agent, params: Params, kind: str, version: str, decider: Decider | None,
     path: pathlib.Path | None = None,
 ) -> Loaded:  # fmt: skip
     """A model of an agent with its parameters, for the game of a pool."""
     return Loaded(
         name, pool.name, pool.spec, pool.observation, pool.fingerprint, version, kind, path, memory_kind(agent), agent,
-        params, count_parameters(params), action_names(pool), decider_of(agent, params, pool.spec, sample, most),
-        MemoryForm(agent), ObservationForm(pool.observation, pool.name), pool.action_name,
+        params, count_parameters(params), action_names(pool), decider, MemoryForm(agent),
+        ObservationForm(pool.observation, pool.name), pool.action_name,
     )  # fmt: skip
 
 
@@ -167,9 +172,10 @@ def memory_kind(agent: Agent) -> str:
     """What an agent remembers: the type of its recurrent network, a plan, some other state, or none."""
     if not flatten(agent.memory(1)):
         return "none"
-    network = getattr(agent, "network", None)
-    if network is not None:
-        return str(network.args.rnn_type)
+    if hasattr(agent, "metadata"):  # of an exported file
+        return str(agent.metadata.memory)
+    if hasattr(agent, "network"):
+        return str(agent.network.args.rnn_type)
     return "plan" if hasattr(agent, "planner") else "state"
 
 

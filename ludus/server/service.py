@@ -83,9 +83,12 @@ class Service:
             self._sources[source.name] = source
             self.meters[source.name] = Meter()
         await self.store.open()
-        for source in self._sources.values():
-            served = await self._load(source, tell=tell)
-            self.models[source.name] = served.loaded
+        try:
+            for source in self._sources.values():
+                self.models[source.name] = (await self._load(source, tell=tell)).loaded
+        except BaseException:
+            await self.close()
+            raise
         self.ready = True
 
     async def close(self) -> None:
