@@ -7,6 +7,7 @@ when it is loaded for a game, the rows are put into the order of that game's car
 
 from __future__ import annotations
 
+import functools
 import math
 import pathlib
 import re
@@ -205,6 +206,7 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]], args: ModelArgs) -> Non
             raise LudusError(f'"{name}" is {found} but should be {should}; {ADVICE}')
 
 
+@functools.cache
 def _shapes_of(args: ModelArgs) -> dict[str, tuple[int, ...]]:
     from flax.traverse_util import flatten_dict
 
