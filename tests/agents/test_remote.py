@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 
 import numpy as np
@@ -107,7 +109,7 @@ def broken(other_program):
         ((200, [1]), "something else than JSON"),
         ((200, {}), "something else than a list of models"),
         ((200, {"models": [{"name": 1}]}), "something else than a list of models"),
-        ((200, {"models": []}), "serves 0 models"),
+        ((200, {"models": []}), "add one of these to the address: none"),
         ((200, {"models": [MODEL | {"name": "other"}]}), 'no model "some"; add one of these to the address: other'),
         ((200, {"models": [MODEL | {"game": "connect4"}]}), "plays connect4, not tictactoe"),
         ((200, {"models": [MODEL | {"fingerprint": "0"}]}), "plays another version of tictactoe"),
@@ -165,11 +167,23 @@ def served():
         pytest.skip("this version of ludus has no server")
     words = [sys.executable, "-m", "ludus.cli", "serve", "tictactoe:perfect", "recall:trained", "--port", "0", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        url = json.loads(process.stdout.readline())["url"].rstrip("/")
         try:
+            url = json.loads(process.stdout.readline())["server"]
+            wait_until_ready(url)
             yield url
         finally:
             process.terminate()
+
+
+def wait_until_ready(url):
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(f"{url}/readyz"):
+                return
+        except urllib.error.HTTPError as error:
+            error.close()
+            time.sleep(0.1)
+    pytest.fail("the server does not become ready")
 
 
 @pytest.fixture(scope="module")
