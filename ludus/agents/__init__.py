@@ -27,13 +27,17 @@ def load(kind: str, game: str) -> Agent:
     `best` is the strongest agent that needs no training. A path is the folder of a run or a checkpoint. `mcts` is tree
     search; `mcts(2000)` sets the number of simulations. `trained` and `dreamer` are trained agents that come with
     ludus. `lookahead` improves the decisions of `trained` by simulation; `lookahead(64)` sets the number of copies per
-    option, `lookahead(runs/…)` uses the agent of a run.
+    option, `lookahead(runs/…)` uses the agent of a run. `http://host:3000/model` is an agent of a `ludus serve`.
     """
     if ahead := LOOKAHEAD.fullmatch(kind):
         from ludus.agents.search import lookahead
 
         deals = {"deals": int(ahead[1])} if ahead[1] else {}
         return lookahead.load(game, ahead[2], **deals)
+    if kind.startswith(("http://", "https://")):
+        from ludus.agents import remote
+
+        return remote.load(kind, game)
     if "/" in kind or pathlib.Path(kind).is_dir():
         from ludus.agents import trained
 

@@ -7,6 +7,7 @@ when it is loaded for a game, the rows are put into the order of that game's car
 
 from __future__ import annotations
 
+import functools
 import math
 import pathlib
 import re
@@ -117,7 +118,7 @@ def _leaves(tree: Mapping[str, Any], prefix: tuple[str, ...]) -> list[tuple[str,
             raise LudusError(f'it has the unknown part "{"/".join(names)[:60]!a}"')
         if isinstance(value, dict):
             found += _leaves(value, names)
-        elif isinstance(value, np.ndarray):
+        elif hasattr(value, "shape"):
             found.append(("/".join(names), value))
         else:
             raise LudusError(f'"{"/".join(names)}" is not an array')
@@ -205,15 +206,14 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]], args: ModelArgs) -> Non
             raise LudusError(f'"{name}" is {found} but should be {should}; {ADVICE}')
 
 
+@functools.cache
 def _shapes_of(args: ModelArgs) -> dict[str, tuple[int, ...]]:
-    from flax.traverse_util import flatten_dict
-
     from ludus.agents.neural.networks import shapes_of
     from ludus.agents.neural.networks.games.duel import LAYOUT, REFERENCE
 
     assert LAYOUT.actions
     variables = shapes_of(REFERENCE(LAYOUT, args, 1, Discrete(LAYOUT.actions.count)))
-    return {name: leaf.shape for name, leaf in flatten_dict(variables["params"], sep="/").items()}
+    return {name: leaf.shape for name, leaf in _leaves(variables["params"], ())}
 
 
 def read_codes(path: pathlib.Path) -> tuple[int, ...]:

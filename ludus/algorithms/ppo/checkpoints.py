@@ -29,9 +29,9 @@ def save(learner: Learner) -> Groups:
 
 def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
     """The learner of a checkpoint; raises LudusError if it is of another game or other settings."""
-    fresh = start(settings, agent, seed)
     if flax_models.CODES in stored.get("params", {}):
         raise LudusError("it is an imported model, which can play but cannot be trained further")
+    fresh = start(settings, agent, seed)
     counters = stored.get("learner", {}).get("counters", np.zeros(0))
     if counters.shape != (3,):
         raise LudusError(

@@ -41,6 +41,7 @@ NUMBERS = {
 }  # fmt: skip
 """values other than the default; 2 for all other numbers"""
 REFUSED = {
+    "reference": "no reference network",
     "q_head": "q_head gives action values, but this agent needs a policy and a value; set model.q_head to false",
     "int_head": "int_head is the value of intrinsic rewards, but there are none; set int_coef above 0",
 }
