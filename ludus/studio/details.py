@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
 
 from ludus.agents import checkpoint
@@ -15,6 +17,8 @@ from ludus.training import config
 from ludus.training.folder import CHECKPOINTS, SETTINGS
 from ludus.types import JsonObject, LudusError
 
+SERVER_PORT = 3000
+"""the default port of `ludus serve`"""
 TAG = re.compile(r"[\w .+-]{1,40}")
 
 
@@ -26,7 +30,20 @@ def run_facts(studio: Studio, name: str) -> JsonObject:
         columns = metrics.names_of(folder)
     except LudusError as error:
         columns, summary["sentence"] = [], str(error)
-    return summary | {"settings": settings_of(folder), "checkpoints": checkpoints_of(folder), "columns": columns}
+    parts = {"settings": settings_of(folder), "checkpoints": checkpoints_of(folder), "columns": columns}
+    return summary | parts | {"commands": commands_of(folder)}
+
+
+def commands_of(folder: Path) -> list[JsonObject]:
+    """Shell commands that use the agent of a run elsewhere, each with what it does."""
+    run, body = shlex.quote(str(folder)), json.dumps({"model": folder.name})
+    address = f"localhost:{SERVER_PORT}/v1/sessions"
+    ask = f"curl -s {address} -H 'Content-Type: application/json' -d {shlex.quote(body)}"
+    return [
+        {"what": "Serve it over HTTP", "command": f"ludus serve {run}"},
+        {"what": "Open a session of the server, which then answers observations", "command": ask},
+        {"what": "Write a file for other programs and languages", "command": f"ludus export {run} --format onnx"},
+    ]
 
 
 def settings_of(folder: Path) -> JsonObject:

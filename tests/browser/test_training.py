@@ -96,6 +96,8 @@ def test_a_run_is_named_evaluated_and_its_metrics_downloaded(page, studio):
     page.get_by_text(re.compile(rf"{name} scores .* in 400 games", re.IGNORECASE)).wait_for()
     chart = page.get_by_role("img", name=re.compile("^Chart of Score"))
     over_steps = chart.get_attribute("aria-label")
+    page.get_by_text("Use elsewhere").click()
+    expect(page.get_by_text(re.compile(rf"^ludus serve \S*{name}$"))).to_be_visible()
     page.get_by_label("Over").select_option("time")
     expect(chart).not_to_have_attribute("aria-label", over_steps)
     with page.expect_download() as download:

@@ -48,16 +48,18 @@ class RunPage {
     this.side = el("aside", { class: "run-side", "aria-label": "The agent" });
     this.checkpoints = el("section", { class: "panel", "aria-labelledby": "checkpoints" });
     this.settings = el("details", { class: "panel fold" });
+    this.elsewhere = el("details", { class: "panel fold" });
     this.log = el("pre", { class: "log", tabindex: "0", role: "log", "aria-label": "Log" });
     this.logFold = el("details", { class: "panel fold", ontoggle: () => this.#readLog() }, el("summary", {}, el("h2", { text: "Log" })), this.log);
     root.append(this.head, this.alert, el("section", { class: "panel", "aria-label": "Progress" }, this.facts, this.controls), this.jobs,
-      el("div", { class: "run-body" }, this.charts, this.side), this.checkpoints, this.settings, this.logFold);
+      el("div", { class: "run-body" }, this.charts, this.side), this.checkpoints, this.elsewhere, this.settings, this.logFold);
   }
 
   async open() {
     const [run, metrics] = await Promise.all([get(this.path), get(`${this.path}/metrics?points=2000`)]);
     this.#take(run);
     this.#showSettings();
+    this.#showCommands();
     this.preview = new Preview(this.side, this.run.game, `run:${this.name}`);
     this.board = new Board(this.charts, [new History(this.name, metrics)]);
     this.board.tools.append(el("a", { class: "button quiet small", href: `${this.path}/metrics.csv`, download: `${this.name}.csv`, text: "CSV" }));
@@ -162,6 +164,11 @@ class RunPage {
   #showSettings() {
     const rows = Object.entries(this.run.settings).map(([name, value]) => el("div", {}, el("dt", { text: name.includes(".") ? name.replaceAll("_", " ") : fieldLabel(name) }), el("dd", { text: typed(value) || "–" })));
     replace(this.settings, el("summary", {}, el("h2", { text: "Settings" }), el("span", { class: "muted", text: count(rows.length, "value") })), el("dl", { class: "settings-list" }, rows));
+  }
+
+  #showCommands() {
+    const rows = this.run.commands.map(({ what, command }) => [el("p", { text: what }), el("pre", { class: "command", tabindex: "0", text: command })]);
+    replace(this.elsewhere, el("summary", {}, el("h2", { text: "Use elsewhere" }), el("span", { class: "muted", text: "over HTTP, in other programs" })), rows.flat());
   }
 
   async #readLog() {
