@@ -16,7 +16,7 @@ import time
 import urllib.parse
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -211,8 +211,12 @@ class Wire:
         self._finalizer()
 
     def each(self, ask: Callable[[int], Decided], rows: list[int]) -> list[Decided]:
-        """`ask` of every row, several at a time."""
-        return [ask(row) for row in rows] if len(rows) < 2 else list(self._threads.map(ask, rows))
+        """`ask` of every row, several at a time; after an error, requests that are under way are awaited too."""
+        if len(rows) < 2:
+            return [ask(row) for row in rows]
+        asked = [self._threads.submit(ask, row) for row in rows]
+        wait(asked)
+        return [answer.result() for answer in asked]
 
     def open_session(self, model: str, seat: int, seed: int) -> int:
         """Open a session; returns its number here."""
@@ -306,7 +310,8 @@ def _finish(
     server: str, idle: list[http.client.HTTPConnection], sessions: dict[int, str], threads: ThreadPoolExecutor
 ) -> None:
     """End all sessions; a server that has gone away is no error here."""
-    threads.shutdown(wait=True)
+    # The last reference may be dropped by one of these threads, which cannot wait for itself.
+    threads.shutdown(wait=False, cancel_futures=True)
     with contextlib.suppress(OSError, http.client.HTTPException):
         if sessions and not idle:
             idle.append(_connect(server))
