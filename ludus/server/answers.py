@@ -49,7 +49,8 @@ def facts(problem: Problem) -> JsonObject:
     """A problem as it is sent (RFC 9457)."""
     title = http.HTTPStatus(problem.status).phrase
     fixed = {"type": f"urn:ludus:problem:{problem.code}", "title": title, "status": problem.status}
-    return {**problem.more, **fixed, "detail": problem.detail, "code": problem.code}
+    fixed |= {"detail": problem.detail, "code": problem.code}
+    return {**fixed, **problem.more, **fixed}
 
 
 def headers_for(problem: Problem) -> dict[str, str]:

@@ -54,5 +54,7 @@ def encode(value: object, packed: bool) -> tuple[bytes, str]:
 
 
 def _sentence(text: str) -> str:
-    """The message of msgspec, with "body" for the root of the path and in a bounded length."""
-    return text.replace("`$.", "`").replace(" - at `$`", "")[:300]
+    """A message of msgspec with the field first: "seat: expected `int` >= 0"."""
+    what, _, place = text.partition(" - at `")
+    field = place.removeprefix("$").lstrip(".").rstrip("`")[:100]
+    return f"{field}: {what[:1].lower()}{what[1:200]}" if field else f"the body: {what[:1].lower()}{what[1:200]}"

@@ -295,9 +295,9 @@ def has_hidden_information(game: games.Game) -> bool:
 
 def draws_random_numbers(game: games.Game) -> bool:
     """Whether the rules use random numbers, which the seed of the game would foretell."""
-    modules = binding.imported_modules(game.rules)
-    return any(value is random or getattr(value, "__module__", "") == random.__name__
-               for module in modules for value in vars(module).values())  # fmt: skip
+    own = [one for one in binding.imported_modules(game.rules) if not one.__name__.startswith(random.__package__ or "")]
+    found = (value for module in own for value in vars(module).values())
+    return any(value is random or getattr(value, "__module__", "") == random.__name__ for value in found)
 
 
 def check_opening(opening: Opening) -> games.Game:
