@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ludus import agents
+from ludus.agents.observations import Observation, check_fields, check_mask
 from ludus.agents.protocol import Agent, Memory, Params, PoolAgent
 from ludus.bridges import open_pool
-from ludus.types import Array, Continuous, Discrete, DType, LudusError, Spec, Step
+from ludus.types import Discrete, DType, LudusError, Spec, Step
 
-Observation = ArrayLike | Mapping[str, ArrayLike]
-"""the array of a game with one field, or a dict of all fields; of one game, or of N games with N as first axis"""
 Named = str | os.PathLike[str]
 """the name of an agent, a run, or the folder of a run"""
 
@@ -79,12 +78,12 @@ class BoundAgent:
             )
         if not 0 <= seat < self.spec.seats:
             raise LudusError(f"seat {seat} does not exist; {self.game} has the seats 0 to {self.spec.seats - 1}")
-        fields, single = self._fields(observation)
+        fields, single = check_fields(self.observation, observation, self.game)
         rows = len(next(iter(fields.values())))
         first = np.full(rows, state is None) if start is None else np.broadcast_to(np.asarray(start, bool), (rows,))
         step = Step(
-            fields, self._mask(mask, rows), np.full(rows, seat, np.int8), np.zeros((rows, self.spec.seats), np.float32),
-            np.ones(rows, np.float32), first | (state is None),
+            fields, check_mask(self.spec.actions, mask, rows), np.full(rows, seat, np.int8),
+            np.zeros((rows, self.spec.seats), np.float32), np.ones(rows, np.float32), first | (state is None),
         )  # fmt: skip
         memory = agent.memory(rows) if state is None else state
         decision, memory = agent.act(self.params, memory, step, int(self._dice.integers(2**31)))
@@ -93,59 +92,6 @@ class BoundAgent:
         if single and isinstance(self.spec.actions, Discrete):
             return int(actions[0]), state
         return (actions[0] if single else actions), state
-
-    def _fields(self, observation: Observation) -> tuple[dict[str, Array], bool]:
-        """[N, ...] arrays by field, and whether the observation was that of one game."""
-        names = self.observation.names or ()
-        given = observation if isinstance(observation, Mapping) else {names[0]: observation}
-        if set(given) != set(names):
-            raise LudusError(
-                f"an observation of {self.game} has the fields {', '.join(names)}; "
-                + (f"given are {', '.join(map(str, given))}" if isinstance(observation, Mapping) else "give a dict")
-            )
-        arrays = {name: _numbers(name, given[name]) for name in names}
-        single = arrays[names[0]].ndim == len(self.observation[names[0]].shape)
-        fields = {name: self._field(name, array, single) for name, array in arrays.items()}
-        if len({len(field) for field in fields.values()}) > 1:
-            raise LudusError("the fields of the observation have different numbers of rows")
-        return fields, single
-
-    def _field(self, name: str, array: Array, single: bool) -> Array:
-        kind = self.observation[name]
-        rows = array[None] if single else array
-        if rows.ndim == 0 or rows.shape[1:] != kind.shape:
-            raise LudusError(f"{name} has shape {array.shape}; expected {kind.shape}, or N rows of it")
-        with np.errstate(invalid="ignore"):
-            stored = np.ascontiguousarray(rows, np.dtype(kind.base.str))
-        if not np.isfinite(rows).all():
-            raise LudusError(f"{name} contains NaN or infinity")
-        if stored.dtype.kind != "f" and not np.array_equal(stored, rows):
-            raise LudusError(f"{name} contains numbers that are not of type {stored.dtype.name}")
-        return stored
-
-    def _mask(self, mask: ArrayLike | None, rows: int) -> Array:
-        if isinstance(self.spec.actions, Continuous):
-            return np.ones((rows, 0), bool)
-        count = self.spec.actions.n
-        legal = np.ones((rows, count), bool) if mask is None else _numbers("the mask", mask).astype(bool)
-        legal = legal[None] if legal.ndim == 1 else legal
-        if legal.shape != (rows, count):
-            raise LudusError(
-                f"the mask has shape {legal.shape}; expected {count} legal actions for each of {rows} rows"
-            )
-        if not legal.any(axis=1).all():
-            raise LudusError("the mask allows no action; the game may have ended: reset the environment")
-        return legal
-
-
-def _numbers(name: str, value: ArrayLike) -> Array:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        raise LudusError(f"{name} is not an array of numbers: {value!r:.80}")
-    return array
 
 
 def _sampling(agent: Agent) -> Agent:

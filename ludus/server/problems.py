@@ -8,7 +8,7 @@ Json = str | int | float | bool | None | list[str]
 """what a problem can say besides its detail"""
 
 
-class Problem(LudusError):
+class Problem(LudusError):  # noqa: N818 - the name that RFC 9457 gives it
     """A request that cannot be answered; it has changed nothing.
 
     The codes are part of the interface: clients decide by them what to do.

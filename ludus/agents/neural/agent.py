@@ -62,6 +62,18 @@ class Judgement(NamedTuple):
     """updated statistics of normalisation layers; {} if there are none"""
 
 
+class Judged(NamedTuple):
+    """Decisions for N rows with all that is known of them."""
+
+    action: Array
+    """[N(, k)]"""
+    probabilities: Array
+    """[N, A] of all actions; [N, 0] for continuous actions"""
+    value: Array
+    """[N] for the seat that acts"""
+    memory: Memory
+
+
 @dataclass(frozen=True)
 class DeepAgent(Agent):
     """Plays by a network; its params are the variables of the network."""
@@ -271,6 +283,19 @@ def _act(
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
     action, log_prob = distributions.sample(jax.random.key(key), policy)
     return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
+
+
+def judge(agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, seeds: Array) -> Judged:
+    """Decide for N rows, with probabilities and values; a row that samples uses only its own seed. Not compiled."""
+    policy, value, memory, _ = _forward(agent, params, memory, step, False)
+    if agent.greedy:
+        action = distributions.mode(policy)
+    else:
+        rows = SquashedGaussian(0, 0, None, None) if isinstance(policy, SquashedGaussian) else 0  # type: ignore[arg-type]
+        action = jax.vmap(distributions.sample, in_axes=(0, rows))(jax.vmap(jax.random.key)(seeds), policy)[0]
+    probabilities = jnp.zeros((len(action), 0)) if isinstance(policy, SquashedGaussian) else jnp.exp(policy)
+    own = jnp.take_along_axis(value, step.seat.astype(jnp.int32)[:, None], axis=1)[:, 0]
+    return Judged(action, probabilities, own, memory)
 
 
 def _clipped(actions: Discrete | Continuous, chosen: NumpyArray) -> NumpyArray:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ludus.types import LudusError
+
 
 class Record(NamedTuple):
     """What is kept of a session."""
@@ -58,3 +60,21 @@ class Store(Protocol):
 
     async def counts(self) -> dict[str, int]:
         """The number of records by label."""
+
+
+def store_of(text: str, limits: Limits) -> Store:
+    """The store that an operator names: `memory`, `sqlite:FILE`, or the address of Redis (`redis://host:6379/0`)."""
+    kind, _, rest = text.partition(":")
+    if text == "memory":
+        from ludus.server.stores.memory import MemoryStore
+
+        return MemoryStore(limits)
+    if kind == "sqlite" and rest:
+        from ludus.server.stores.sqlite import SQLiteStore
+
+        return SQLiteStore(rest, limits)
+    if kind in ("redis", "rediss", "unix"):
+        from ludus.server.stores.redis import RedisStore
+
+        return RedisStore(text, limits)
+    raise LudusError(f'unknown store "{text}"; expected memory, sqlite:FILE or redis://HOST:6379/0')

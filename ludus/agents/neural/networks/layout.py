@@ -375,25 +375,47 @@ def trimmed(
     The output of the network does not change if it has `card_mask`, because then it ignores the padding of entities.
     The padding of actions is always ignored. Actions that are `legal` are kept.
     """
-    cut = dict(observation)
+    lengths = used(layout, observation, legal)
+    for part in filter(None, (layout.history, layout.actions)):
+        if part.name in lengths:
+            lengths[part.name] = _bucket(lengths[part.name], part.count, FEW)
+    return cut_to(layout, observation, lengths | longest(layout, observation, buckets))
+
+
+def used(layout: Layout, observation: Mapping[str, Array], legal: Array | None = None) -> dict[str, int]:
+    """The length that each set with padding needs at least: entities, past and possible actions."""
+    lengths = _used_entities(layout, observation)
     for part in filter(None, (layout.history, layout.actions)):
         if part.padding >= 0:
-            array = np.asarray(observation[part.name])
-            used = np.any(real(part, array), axis=0)
+            there = np.any(real(part, np.asarray(observation[part.name])), axis=0)
             if part is layout.actions and legal is not None:
-                used = used | np.asarray(legal, bool).any(axis=0)
-            cut[part.name] = array[:, : _bucket(used, FEW)]
-    return packed(layout, cut, longest(layout, observation, buckets))
+                there = there | np.asarray(legal, bool).any(axis=0)
+            lengths[part.name] = _last(there)
+    return lengths
+
+
+def cut_to(layout: Layout, observation: Mapping[str, Array], lengths: Mapping[str, int]) -> dict[str, Array]:
+    """The observation with its sets cut to these lengths, which must be at least those that are `used`."""
+    cut = dict(observation)
+    for part in filter(None, (layout.history, layout.actions)):
+        if part.name in lengths:
+            cut[part.name] = np.asarray(observation[part.name])[:, : lengths[part.name]]
+    return packed(layout, cut, lengths)
 
 
 def longest(layout: Layout, observation: Mapping[str, Array], buckets: tuple[int, ...] = BUCKETS) -> dict[str, int]:
     """The length that each set of entities with padding needs for the fullest row."""
+    counts = {part.name: part.count for part in layout.entities}
+    return {name: _bucket(n, counts[name], buckets) for name, n in _used_entities(layout, observation).items()}
+
+
+def _used_entities(layout: Layout, observation: Mapping[str, Array]) -> dict[str, int]:
     lengths = {}
     for part in layout.entities:
         if part.padding >= 0:
             there = real(part, np.asarray(observation[part.name]))
-            used = np.arange(part.count) < there.sum(axis=1).max(initial=0)
-            lengths[part.name] = _bucket(used if part.unknown[0] >= 0 else np.any(there, axis=0), buckets)
+            packs = part.unknown[0] >= 0  # then `packed` removes the gaps
+            lengths[part.name] = int(there.sum(axis=1).max(initial=0)) if packs else _last(np.any(there, axis=0))
     return lengths
 
 
@@ -427,7 +449,11 @@ def _moved_pointers(part: Entities, acts: Array, places: Array) -> Array:
     return acts
 
 
-def _bucket(used: Array, lengths: tuple[int, ...]) -> int:
-    """The smallest of the lengths that covers all used places, at most their number."""
-    needed = int(np.flatnonzero(used)[-1]) + 1 if used.any() else 0
-    return min(min((length for length in lengths if length >= needed), default=len(used)), len(used))
+def _last(used: Array) -> int:
+    """The length that covers all used places."""
+    return int(np.flatnonzero(used)[-1]) + 1 if used.any() else 0
+
+
+def _bucket(needed: int, count: int, lengths: tuple[int, ...]) -> int:
+    """The smallest of the lengths that is enough, at most the number of places."""
+    return min(min((length for length in lengths if length >= needed), default=count), count)
