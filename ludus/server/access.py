@@ -40,8 +40,12 @@ class Refused(Exception):  # noqa: N818  (it is a response)
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The headers by lower-case name; repeated headers are joined with a comma."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
+    pairs = scope["headers"]
+    found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in pairs}
+    if len(found) == len(pairs):
+        return found
+    found = {}
+    for name, value in pairs:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found

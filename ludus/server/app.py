@@ -31,10 +31,10 @@ def application(
 
     `failed` is called with the error if they cannot be loaded.
     """
-    metrics, games = metrics or Metrics(), Games(service)
+    metrics, games = metrics or Metrics(service.meters), Games(service)
     app = FastAPI(
         title="Ludus server", version=__version__, summary="Game-playing agents over HTTP", docs_url=None,
-        redoc_url=None, lifespan=_lifespan(service, games, failed), redirect_slashes=False,
+        redoc_url=None, lifespan=_lifespan(service, games, metrics, failed), redirect_slashes=False,
     )  # fmt: skip
     answer_errors(app)
     app.include_router(models.routes(service))
@@ -45,24 +45,30 @@ def application(
     return Front(app, service, metrics, access or Access())
 
 
-def _lifespan(service: Service, games: Games, failed: Failed | None) -> Lifespan[FastAPI]:
+def _lifespan(service: Service, games: Games, metrics: Metrics, failed: Failed | None) -> Lifespan[FastAPI]:
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        background = asyncio.create_task(_run(service, failed))
+        background = [asyncio.create_task(work) for work in (_run(service, failed), metrics.publish())]
         yield
-        background.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await background
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
         await games.close()
         await service.close()
+        metrics.write()
 
     return life
+
+
+def _tell(model: str, what: str, done: int, total: int) -> None:
+    """Log the progress of loading."""
+    logs.note("loading", model=model, what=what, done=done, of=total)
 
 
 async def _run(service: Service, failed: Failed | None) -> None:
     """Load the models, then look for better ones from time to time."""
     try:
-        await service.start()
+        await service.start(_tell)
     except Exception as error:
         if failed is None:
             raise

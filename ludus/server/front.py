@@ -37,9 +37,12 @@ OPEN = ("/", "/healthz", "/readyz", "/docs", "/docs/reference.js", "/docs/refere
 """addresses without a token: they show nothing about this server but whether it is ready"""
 SUBPROTOCOL, IN_SUBPROTOCOL = "ludus", "bearer."
 """browsers cannot send headers with a WebSocket, so they send the token as a subprotocol: ["ludus", "bearer.TOKEN"]"""
+FREQUENT = ("/healthz", "/readyz", "/metrics")
+"""addresses that monitors ask every few seconds, which are not logged"""
+MOST_HOSTS = 100
 LEFT = 499
 """the status in logs and metrics if the client left before its request was complete"""
-ACT, BEFORE = "/act", "/v1/sessions/"
+ACT, BEFORE, ROUTE = "/act", "/v1/sessions/", "/v1/sessions/{session}/act"
 Pairs = list[tuple[bytes, bytes]]
 ACT_CODEC = Codec(Act)
 
@@ -58,49 +61,87 @@ class Front:
 
     def __init__(self, app: ASGIApp, service: Service, metrics: Metrics, access: Access) -> None:
         self.app, self.service, self.metrics = app, service, metrics
+        self._hosts: set[str] = set()
+        """values of Host that have been checked"""
         self.rules, self.origins = access.rules, tuple(origin.lower().rstrip("/") for origin in access.origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._request(scope, receive, send)
+            path = scope["path"]
+            act = path.startswith(BEFORE) and path.endswith(ACT)
+            await (self._decision if act else self._request)(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start, headers, path = time.perf_counter(), headers_of(scope), scope["path"]
+    async def _decision(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a decision. Only those that fail are logged, because there are too many."""
+        start, headers = time.perf_counter(), headers_of(scope)
         answering = Answering(send, logs.request_id(headers.get("x-request-id")), self._cors(headers))
         try:
             self._check(scope, headers)
-            if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            if scope["method"] == "POST":
+                await self._act(scope["path"], headers, await self._body(headers, receive), answering)
+            elif self._is_preflight(scope, headers):
                 await answering.whole(204, [], b"")
             else:
-                check_length(headers, LARGEST_BODY)
-                body = await whole_body(receive, LARGEST_BODY)
-                if body[0]["type"] != "http.request":
-                    answering.status = LEFT
-                elif path.startswith(BEFORE) and path.endswith(ACT):
-                    await self._act(scope, headers, body, answering)
-                else:
-                    await self.app(scope, replayed(body, receive), answering)
+                raise Problem(405, "method_not_allowed", "send POST to this address", allow="POST")
+        except Exception as error:
+            await answering.problem(problem_of(error))
+        seconds = time.perf_counter() - start
+        self.metrics.request(ROUTE, answering.status, seconds)
+        if answering.status >= 400:
+            self._log(scope, answering, seconds)
+
+    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
+        """The body, or None if the client has left. One that is already here needs no time limit."""
+        check_length(headers, LARGEST_BODY)
+        message = await receive()
+        if message["type"] == "http.request" and message.get("more_body"):
+            message = (await whole_body(replayed([message], receive), LARGEST_BODY))[0]
+        return message["body"] if message["type"] == "http.request" else None
+
+    async def _act(self, path: str, headers: dict[str, str], body: bytes | None, answering: Answering) -> None:
+        if body is None:
+            answering.status = LEFT
+            return
+        packed = is_packed(headers.get("content-type", ""))
+        wanted = ACT_CODEC.decode(body, packed)
+        session = path[len(BEFORE) : -len(ACT)]
+        answer = await self.service.act(session, wanted.index, wanted.observation, wanted.mask)
+        content, kind = encode(answer, wants_packed(headers.get("accept", ""), packed))
+        await answering.whole(200, [(b"content-type", kind.encode()), (b"cache-control", b"no-store")], content)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer any other request by a route of FastAPI."""
+        start, headers = time.perf_counter(), headers_of(scope)
+        answering = Answering(send, logs.request_id(headers.get("x-request-id")), self._cors(headers))
+        try:
+            self._check(scope, headers)
+            if self._is_preflight(scope, headers):
+                await answering.whole(204, [], b"")
+            elif (body := await self._body(headers, receive)) is None:
+                answering.status = LEFT
+            else:
+                messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+                await self.app(scope, replayed(messages, receive), answering)
         except Exception as error:
             problem = problem_of(error)
             if not answering.status:  # else the response has begun, and uvicorn closes the connection
                 await answering.problem(problem)
-        self._note(scope, answering, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        route = getattr(scope.get("route"), "path", "unknown")
+        self.metrics.request(route, answering.status, seconds)
+        if route not in FREQUENT or answering.status >= 500:
+            self._log(scope, answering, seconds)
 
-    async def _act(self, scope: Scope, headers: dict[str, str], messages: list[Message], answering: Answering) -> None:
-        session = scope["path"][len(BEFORE) : -len(ACT)]
-        if "/" in session or not session:
-            raise Problem(404, "not_found", "there is nothing at this address; /docs lists all addresses")
-        if scope["method"] != "POST":
-            raise Problem(405, "method_not_allowed", "send POST to this address", allow="POST")
-        packed = is_packed(headers.get("content-type", ""))
-        body = ACT_CODEC.decode(messages[0]["body"], packed)
-        answer = await self.service.act(session, body.index, body.observation, body.mask)
-        content, kind = encode(answer, wants_packed(headers.get("accept", ""), packed))
-        await answering.whole(200, [(b"content-type", kind.encode()), (b"cache-control", b"no-store")], content)
+    def _is_preflight(self, scope: Scope, headers: dict[str, str]) -> bool:
+        return scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+
+    def _log(self, scope: Scope, answering: Answering, seconds: float) -> None:
+        client = (scope.get("client") or ("",))[0]
+        logs.note_request(answering.id, scope["method"], scope["path"], answering.status, seconds, client)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         """Raise Refused unless the request is allowed.
@@ -109,9 +150,15 @@ class Front:
         """
         check_origin(headers, self.origins)
         if not self.rules.token:
-            check_host(headers.get("host", ""), self.rules)
+            self._check_host(headers.get("host", ""))
         elif not (scope["path"] in OPEN or scope.get("method") == "OPTIONS" or self._has_token(scope, headers)):
             raise Refused(401, "the token is missing or wrong; send it as Authorization: Bearer", "unauthorized")
+
+    def _check_host(self, host: str) -> None:
+        if host not in self._hosts:
+            check_host(host, self.rules)
+            if len(self._hosts) < MOST_HOSTS:
+                self._hosts.add(host)
 
     def _has_token(self, scope: Scope, headers: dict[str, str]) -> bool:
         given = bearer(headers)
@@ -131,15 +178,6 @@ class Front:
             (b"access-control-allow-headers", b"Authorization, Content-Type, X-Request-Id, X-Seat-Key"),
             (b"access-control-expose-headers", b"X-Request-Id, Retry-After"),
         ]  # fmt: skip
-
-    def _note(self, scope: Scope, answering: Answering, seconds: float) -> None:
-        """Count the request, and log it unless it is a successful decision, of which there are too many."""
-        act = scope["path"].startswith(BEFORE) and scope["path"].endswith(ACT)
-        route = "/v1/sessions/{session}/act" if act else getattr(scope.get("route"), "path", "unknown")
-        self.metrics.request(route, answering.status, seconds)
-        if not act or answering.status >= 400:
-            client = (scope.get("client") or ("",))[0]
-            logs.note_request(answering.id, scope["method"], scope["path"], answering.status, seconds, client)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

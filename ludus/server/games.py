@@ -18,6 +18,7 @@ import anyio.to_thread
 import msgspec
 
 from ludus import games
+from ludus.agents.player import Contestant
 from ludus.agents.protocol import simulates
 from ludus.dsl.cache import interpreted
 from ludus.evaluation import preparation, replays
@@ -32,7 +33,8 @@ from ludus.types import Array
 THREADS, KEPT, WAITING = 4, 256, 64
 """threads that play games, games of which this process keeps a copy, and moves that may wait for a thread"""
 LABEL = "game "
-PREFIX = "game-"
+PREFIX = "game."
+"""of ids; ids of agent sessions have no dot, so neither kind is taken for the other"""
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -230,13 +232,18 @@ class Games:
         game = games.load(saved.game)
         named = {seat: name for seat, name in enumerate(saved.seats) if name != PERSON and not saved.versions[seat]}
         with interpreted():  # some agents open a game to read its shape; that must not wait for the compiler
-            found = {seat: self.bench.find(name, game) for seat, name in named.items()}
+            found = {seat: self._contestant(name, game) for seat, name in named.items()}
         waiting = self._prepare(game)
         if waiting is not None and any(simulates(agent) for agent, _ in found.values()):
             raise compiling(waiting)
         match = Match(Opening(saved.game, tuple(saved.seats), saved.seed), found, waiting)
         match.restore(saved)
         return match
+
+    def _contestant(self, name: str, game: games.Game) -> Contestant:
+        """A served model that simulates the game, or an agent by its name."""
+        model = self.service.models.get(name)
+        return self.bench.find(name, game) if model is None else (model.agent, model.params)
 
     def _prepare(self, game: games.Game) -> preparation.Preparation | None:
         """The process that compiles this game, until it is compiled."""
@@ -249,13 +256,13 @@ class Games:
         return None
 
     def _version(self, name: str, game: games.Game) -> str:
-        """The version of a served model; "" for a person and for agents by name."""
+        """The version of a served model; "" for a person and for agents that need the game itself."""
         model = self.service.models.get(name)
         if model is None or name == PERSON:
             return ""
         if model.game.partition("(")[0] != game.name or model.fingerprint != game.fingerprint:
             raise Problem(422, "unknown_agent", f'the model "{name}" plays {model.game}, not {game.full_name}')
-        return model.version
+        return model.version if model.acts_on_observations else ""
 
     # Moves of agents.
 

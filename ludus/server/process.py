@@ -20,12 +20,12 @@ import uvicorn
 
 from ludus.server import logs
 from ludus.server.connections import BoundedProtocol
+from ludus.server.metrics import FOLDER, Metrics
 from ludus.server.socket import LARGEST_MESSAGE
 from ludus.types import NO_FILES, LudusError
 
 DRAIN = 10.0
 """seconds that running requests may take after SIGTERM"""
-SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
 RESTART = 1.0
 """seconds before a worker that has died is started again"""
 FAILED = 3
@@ -66,13 +66,12 @@ def run(plan: Plan, listening: socket.socket) -> None:
     from ludus.server.access import Rules
     from ludus.server.app import application
     from ludus.server.front import Access
-    from ludus.server.metrics import Metrics
     from ludus.server.service import Service, Settings
-    from ludus.server.stores import Limits, open_store
+    from ludus.server.stores import Limits, store_of
 
     logs.set_up()
     _raise_limit_of_files()
-    store = open_store(plan.store, Limits(plan.session_expiry, plan.max_sessions))
+    store = store_of(plan.store, Limits(plan.session_expiry, plan.max_sessions))
     service = Service(plan.agents, store, Settings(queue=plan.queue, timeout=plan.timeout))
     errors: list[Exception] = []
 
@@ -80,9 +79,11 @@ def run(plan: Plan, listening: socket.socket) -> None:
         errors.append(error)
         server.should_exit = True
 
+    shared = os.environ.get(FOLDER)
+    metrics = Metrics(service.meters, pathlib.Path(shared) if shared else None)
     access = Access(Rules(plan.token, plan.host), plan.origins)
     config = uvicorn.Config(
-        application(service, access, Metrics(), failed), http=BoundedProtocol, loop="uvloop", lifespan="on",
+        application(service, access, metrics, failed), http=BoundedProtocol, loop="uvloop", lifespan="on",
         log_config=None, access_log=False, server_header=False, date_header=False, proxy_headers=False,
         callback_notify=_parent_watch(), timeout_notify=1, ws="websockets-sansio", ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False, timeout_graceful_shutdown=int(DRAIN), timeout_keep_alive=75,
@@ -115,7 +116,7 @@ def _parent_watch() -> Callable[[], Awaitable[None]] | None:
 def supervise(plan: Plan, listening: socket.socket, workers: int) -> None:
     """Run several workers; one that dies is started again."""
     folder = tempfile.mkdtemp(prefix="ludus-metrics-")
-    os.environ[SHARED_METRICS] = folder
+    os.environ[FOLDER] = folder
     stopping: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -129,7 +130,7 @@ def supervise(plan: Plan, listening: socket.socket, workers: int) -> None:
             time.sleep(0.1)
             for place, process in running.items():
                 if not process.is_alive():
-                    running[place] = _restart(process, plan, listening, pathlib.Path(folder))
+                    running[place] = _restart(process, plan, listening)
     finally:
         _stop(list(running.values()))
         shutil.rmtree(folder, ignore_errors=True)
@@ -142,12 +143,10 @@ def _start(plan: Plan, listening: socket.socket) -> BaseProcess:
     return process
 
 
-def _restart(dead: BaseProcess, plan: Plan, listening: socket.socket, folder: pathlib.Path) -> BaseProcess:
+def _restart(dead: BaseProcess, plan: Plan, listening: socket.socket) -> BaseProcess:
     if dead.exitcode == FAILED:
         raise LudusError("the workers cannot load the agents; see the messages above")
     logs.note("worker_died", pid=dead.pid, exitcode=dead.exitcode)
-    for left in folder.glob(f"gauge_live*_{dead.pid}.db"):
-        left.unlink(missing_ok=True)
     time.sleep(RESTART)
     return _start(plan, listening)
 

@@ -31,14 +31,14 @@ async def serve(websocket: WebSocket, handle: Handle, metrics: Metrics) -> None:
         await websocket.close(BUSY, f"{MOST_SOCKETS} sockets are open, the maximum")
         return
     _open.add(id(websocket))
-    metrics.sockets(1)
+    metrics.numbers.sockets += 1
     try:
         await _answer(websocket, handle)
     except (WebSocketDisconnect, TimeoutError, RuntimeError):
         pass  # the client has left, or does not read
     finally:
         _open.discard(id(websocket))
-        metrics.sockets(-1)
+        metrics.numbers.sockets -= 1
 
 
 async def _answer(websocket: WebSocket, handle: Handle) -> None:
