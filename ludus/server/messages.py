@@ -35,6 +35,32 @@ class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """one number or boolean for each action, true if it is legal; without it all are legal"""
 
 
+class SessionInfo(msgspec.Struct, frozen=True):
+    """A new session."""
+
+    id: str
+    model: str
+    version: str
+    seat: int
+    index: int
+    """the index of the next request"""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The decision for one observation."""
+
+    action: int | list[float]
+    name: str
+    probabilities: list[float]
+    """one for each action; empty for continuous actions"""
+    value: float
+    """expected return of the seat that acts"""
+    index: int
+    """the index of the next request"""
+    degraded: bool = False
+    """the network failed, and the action is a legal default"""
+
+
 class NewGame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Open a game session: the server plays the rules and the agents."""
 
