@@ -275,10 +275,8 @@ class Match:
             raise Problem(
                 409, "game_not_over", "the replay contains what is hidden or random in this game; end the game first"
             )
-        if self.preparation is not None and self.preparation.running:
-            raise compiling(self.preparation)
-        names = [name[: replays.LONGEST_NAME] for name in self.opening.seats]
-        return replays.record(self.pool.name, self.opening.seed, names, self.actions)
+        with self.mode():
+            return replays.record(self.pool.name, self.opening.seed, self.opening.seats, self.actions)
 
 
 def compiling(preparation: Preparation) -> Problem:
