@@ -53,6 +53,7 @@ class MemoryStore:
 
     async def delete(self, id: str) -> bool:
         """Remove a record; whether there was one."""
+        self._expire(self._clock())
         used = self._records.pop(id, None)
         if used is not None:
             self._forget(used[1])
@@ -60,6 +61,7 @@ class MemoryStore:
 
     async def is_gone(self, id: str) -> bool:
         """Whether the record has expired or was removed to make room."""
+        self._expire(self._clock())
         return id in self._gone
 
     async def counts(self) -> dict[str, int]:
