@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import httpx
 import msgspec
@@ -14,6 +15,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+import ludus
 from ludus.cli import serve as command
 from ludus.server import messages
 from ludus.server.api import documentation
@@ -148,25 +150,23 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
     )
     try:
         served.until_ready()
-        assert len(served.workers()) == 2
-        session = served.session("tictactoe:perfect")
-        game = served.game("tictactoe", ["person", "perfect"])
-        index, move = 0, 0
-        for turn in range(12):
-            with httpx.Client(base_url=served.url, timeout=60) as fresh:  # a new connection may reach either worker
-                answer = fresh.post(f"/v1/sessions/{session}/act", json={"index": index, "observation": BOARD})
-                if answer.status_code == 503:
-                    continue  # this worker is still loading
-                index = answer.json()["index"]
-                state = fresh.get(f"/v1/games/{game['id']}?seat=0").json()
-                if not state["over"]:
-                    chosen = {"move": state["move"], "action": state["legal"][0]["action"]}
-                    move = fresh.post(f"/v1/games/{game['id']}/moves", json=chosen).json()["move"]
+        with ludus.Client(served.url) as client:
+            session, game = client.session("tictactoe:perfect"), client.game("tictactoe", ["person", "perfect"], seed=1)
+        workers = served.workers()
+        assert len(workers) == 2
+        for turn in range(8):
+            # A new connection may reach either worker, also one that is still loading: the client asks again.
+            with ludus.Client(served.url) as session._client:
+                session.act(BOARD)
+            with ludus.Client(served.url) as game._client:
+                if not game.state.over:
+                    game.play(game.moves[0].name)
             if turn == 3:
-                os.kill(served.workers()[0], signal.SIGKILL)
-        assert index > 6 and move > 2
-        assert served.lines("worker_died")
-        assert 'ludus_requests_total{route="/v1/sessions",status="201"}' in served.http.get("/metrics").text
+                os.kill(workers[0], signal.SIGKILL)
+        assert session.index == 8 and game.state.move > 4
+        while not served.lines("worker_died"):
+            time.sleep(0.1)
+        assert 'ludus_requests_total{route="/v1/sessions",status="201"} 1.0' in served.http.get("/metrics").text
     finally:
         served.stop()
 
