@@ -49,6 +49,7 @@ def serve(
     """
     process = _process()
     _check(workers, session_expiry, max_sessions, timeout, queue)
+    process.check_workers(workers, store)
     secret = secret_for(host, token)
     listening = listen(host or "127.0.0.1", [port])
     place = address(host, listening.getsockname()[1]).rstrip("/")
@@ -59,7 +60,8 @@ def serve(
         print(f"serving at {place} (Ctrl-C ends it), documentation at {place}/docs{needed}")
     sys.stdout.flush()
     plan = process.Plan(agents, host, secret, cors, store, session_expiry, max_sessions, timeout, queue)
-    process.serve(plan, listening, workers)
+    with listening:
+        process.serve(plan, listening, workers)
 
 
 def _check(workers: int, session_expiry: float, max_sessions: int, timeout: float, queue: int) -> None:

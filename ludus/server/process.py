@@ -47,13 +47,17 @@ class Plan:
     queue: int = 256
 
 
-def serve(plan: Plan, listening: socket.socket, workers: int) -> None:
-    """Serve until SIGTERM or Ctrl-C."""
-    if workers > 1 and plan.store == "memory":
+def check_workers(workers: int, store: str) -> None:
+    """Raise LudusError if these workers cannot share their sessions."""
+    if workers > 1 and store == "memory":
         raise LudusError(
             f"{workers} workers cannot share sessions in the memory of one; add --store sqlite:sessions.db or "
             "--store redis://localhost"
         )
+
+
+def serve(plan: Plan, listening: socket.socket, workers: int) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
     os.environ[NO_FILES] = "1"  # names of games come from requests, so they must not open files
     if workers == 1:
         run(plan, listening)

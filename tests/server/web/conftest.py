@@ -49,7 +49,12 @@ class Served:
         return self.post("/v1/sessions", {"model": model, **more}, 201)["id"]
 
     def game(self, game, seats, seed=1):
-        return self.post("/v1/games", {"game": game, "seats": seats, "seed": seed}, 201)
+        """A new game; agents that simulate it wait until it is compiled."""
+        body, deadline = {"game": game, "seats": seats, "seed": seed}, time.monotonic() + PATIENCE
+        while (answer := self.http.post("/v1/games", json=body)).status_code == 503 and time.monotonic() < deadline:
+            assert answer.json()["code"] == "compiling" and int(answer.headers["retry-after"]) >= 1
+            time.sleep(0.5)
+        return self._checked(answer, 201)
 
     def _checked(self, answer, status):
         assert answer.status_code == status, answer.text
