@@ -32,10 +32,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         "operations.md",
         "bridges.md",
         "ygopro.md",
+        "reference_api.md",
         "map.md",
-        "contributing.md",
-        "changelog.md",
     ]
+    more += ["contributing.md", "changelog.md"]
     config.nav = [
         {"Start": ["index.md", *more]},
         {"Tutorials": tutorial_pages.paths()},

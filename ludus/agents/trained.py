@@ -6,7 +6,7 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ludus.agents import checkpoint
+from ludus.agents import checkpoint, flax_models
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
@@ -91,8 +91,11 @@ def _network(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Param
     devices.start()
     from ludus.agents.neural import agent as deep
 
-    agent = deep.agent_of(pool, stored.manifest.agent)
-    params = checkpoint.unflatten(agent.init(pool.spec, 0), dict(stored.arrays.get("params", {})))
+    description, arrays = stored.manifest.agent, dict(stored.arrays.get("params", {}))
+    if flax_models.CODES in arrays:
+        description, arrays = flax_models.numbered(description, arrays, pool.name)
+    agent = deep.agent_of(pool, description)
+    params = checkpoint.unflatten(agent.init(pool.spec, 0), arrays)
     return replace(agent, greedy=True), params
 
 

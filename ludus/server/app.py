@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from fastapi import FastAPI
 from starlette.types import Lifespan
 
-from ludus import __version__
+from ludus import __version__, games
 from ludus.server import logs
 from ludus.server.answers import answer_errors, log
 from ludus.server.api import documentation, models, operations, sessions
@@ -31,33 +31,42 @@ def application(
 
     `failed` is called with the error if they cannot be loaded.
     """
-    metrics, games = metrics or Metrics(service.meters), Games(service)
+    metrics, tables = metrics or Metrics(service.meters), Games(service)
     app = FastAPI(
         title="Ludus server", version=__version__, summary="Game-playing agents over HTTP", docs_url=None,
-        redoc_url=None, lifespan=_lifespan(service, games, metrics, failed), redirect_slashes=False,
+        redoc_url=None, lifespan=_lifespan(service, tables, metrics, failed), redirect_slashes=False,
     )  # fmt: skip
     answer_errors(app)
     app.include_router(models.routes(service))
     app.include_router(sessions.routes(service, metrics))
-    app.include_router(playing.routes(games, metrics))
+    app.include_router(playing.routes(tables, metrics))
     app.include_router(operations.routes(service, metrics))
     documentation.install(app)
     return Front(app, service, metrics, access or Access())
 
 
-def _lifespan(service: Service, games: Games, metrics: Metrics, failed: Failed | None) -> Lifespan[FastAPI]:
+def _lifespan(service: Service, tables: Games, metrics: Metrics, failed: Failed | None) -> Lifespan[FastAPI]:
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        background = [asyncio.create_task(work) for work in (_run(service, failed), metrics.publish())]
+        background = [asyncio.create_task(work) for work in (_run(app, service, failed), metrics.publish())]
         yield
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
-        await games.close()
+        await tables.close()
         await service.close()
         metrics.write()
 
     return life
+
+
+def _mount_reference(app: FastAPI, service: Service) -> None:
+    """Add the reference API, if a model plays its game; that is known when the models are loaded."""
+    if any(games.plain_name(model.game) == "duel" for model in service.models.values()):
+        from ludus.server.reference.routes import routes
+
+        app.include_router(routes(service))
+        app.openapi_schema = None
 
 
 def _tell(model: str, what: str, done: int, total: int) -> None:
@@ -65,10 +74,11 @@ def _tell(model: str, what: str, done: int, total: int) -> None:
     logs.note("loading", model=model, what=what, done=done, of=total)
 
 
-async def _run(service: Service, failed: Failed | None) -> None:
+async def _run(app: FastAPI, service: Service, failed: Failed | None) -> None:
     """Load the models, then look for better ones from time to time."""
     try:
         await service.start(_tell)
+        _mount_reference(app, service)
     except Exception as error:
         if failed is None:
             raise

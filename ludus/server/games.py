@@ -61,6 +61,7 @@ class Games:
 
     async def open(self, new: NewGame) -> OpenedGame:
         """A new game; agents move until a person is to move."""
+        self._check_ready()
         seed = secrets.randbelow(2**31) if new.seed is None else new.seed
         opening = Opening(new.game, tuple(new.seats), seed)
         with interpreted():
@@ -181,7 +182,12 @@ class Games:
                 check_key(match, table.saved, seat, key, look=True)
             return await self._thread(work, match)
 
+    def _check_ready(self) -> None:
+        if not self.service.ready:
+            raise Problem(503, "not_ready", "the server is starting or stopping; try again", retry_after=1)
+
     async def _table(self, id: str) -> Table:
+        self._check_ready()
         if not id.startswith(PREFIX) or len(id) > 100 or not id.isascii():
             raise Problem(404, "game_not_found", "there is no game of this id; open one with POST /v1/games")
         if id not in self._tables:

@@ -87,7 +87,8 @@ class NetworkDecider:
             chosen = self._level(lengths)
             return dict(self._levels[chosen])
 
-        return chosen, network.read(observation, agree)
+        shown = network.read(observation, agree)  # sets `chosen`
+        return chosen, shown
 
     def _level(self, lengths: Lengths) -> int:
         fitting = (all(length <= level[name] for name, length in lengths.items()) for level in self._levels)

@@ -207,8 +207,15 @@ def agent_for(
         args = replace(args, int_head=curious)
         if not args.untold_named:
             layout = replace(layout, entities=tuple(replace(part, keep_identified=False) for part in layout.entities))
-        network = RNNAgent(layout, args, value_columns(spec), spec.actions, seats, truncation, dtype=dtype)
+        make = _reference(game, made.reference) if args.reference else RNNAgent
+        network = make(layout, args, value_columns(spec), spec.actions, seats, truncation, dtype=dtype)
     return DeepAgent(network, spec, curious)
+
+
+def _reference(game: GameFacts, declared: Callable[..., Network] | None) -> Callable[..., Network]:
+    if declared is None:
+        raise LudusError(f"{game.name} has no reference network; set model.reference to false")
+    return declared
 
 
 def check_heads_for_play(args: ModelArgs, curious: bool) -> None:

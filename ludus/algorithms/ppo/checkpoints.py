@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ludus.agents import checkpoint
+from ludus.agents import checkpoint, flax_models
 from ludus.agents.neural.agent import DeepAgent
 from ludus.algorithms.ppo import PPO
 from ludus.algorithms.ppo.update import Learner, State, everywhere, start
@@ -30,6 +30,8 @@ def save(learner: Learner) -> Groups:
 def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
     """The learner of a checkpoint; raises LudusError if it is of another game or other settings."""
     fresh = start(settings, agent, seed)
+    if flax_models.CODES in stored.get("params", {}):
+        raise LudusError("it is an imported model, which can play but cannot be trained further")
     counters = stored.get("learner", {}).get("counters", np.zeros(0))
     if counters.shape != (3,):
         raise LudusError(

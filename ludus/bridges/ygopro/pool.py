@@ -13,6 +13,7 @@ from ludus.bridges.ygopro import features
 from ludus.bridges.ygopro import settings as duel_settings
 from ludus.bridges.ygopro.answers import response
 from ludus.bridges.ygopro.choices import FINISH, MAX_OPTIONS, Choice
+from ludus.bridges.ygopro.compiled_messages import AS_PICKS
 from ludus.bridges.ygopro.core import Cards, Core, Setup
 from ludus.bridges.ygopro.duel_record import MAX_ANSWER, MAX_QUESTION_BYTES, NO_PLAYER, new_tables
 from ludus.bridges.ygopro.library import Files
@@ -61,6 +62,11 @@ class RealPool(ForeignPool):
     @property
     def fingerprint(self) -> str:
         return load(NATIVE_GAME).fingerprint
+
+    def current(self, row: int = 0) -> tuple[Position, Array, Choice | None]:
+        """The position of a duel, its record, and the current decision; None at the end of the duel."""
+        assert isinstance(self._games, RealGames)
+        return self._games.current(row)
 
     def check(self, actions: ArrayLike) -> Array:
         """The checked actions; int64 arrays of the right shape take a fast compiled path."""
@@ -141,10 +147,19 @@ class RealGames:
 
     def text(self, number: int) -> str:
         """The position as text, with the options."""
-        row, table = self._row(number), self._tables[number]
-        position = Position(int(table["turn"]), int(table["phase"]), row.duel.query_all().query_results)
-        choice = self._choices.get(number) or (Choice(self._question(number)) if table["kind"] else None)
-        return describe(position, self._library, int(table["player"]), row.seats, choice)
+        position, table, choice = self.current(number)
+        return describe(position, self._library, int(table["player"]), self._row(number).seats, choice)
+
+    def current(self, number: int) -> tuple[Position, Array, Choice | None]:
+        """The position of a duel, its record, and the current decision; None at the end of the duel."""
+        table = self._tables[number]
+        results = self._row(number).duel.query_all().query_results
+        position = Position(int(table["turn"]), int(table["phase"]), results)
+        choice = self._choices.get(number)
+        if choice is None and table["kind"]:
+            picks = table["picks"][: table["pick_count"]] if table["reply_form"] == AS_PICKS else ()
+            choice = Choice(self._question(number), tuple(map(int, picks)))
+        return position, table, choice
 
     def render(self, number: int) -> NoReturn:
         raise LudusError(f"{NAME} has no pictures; ludus play shows the duel as text")

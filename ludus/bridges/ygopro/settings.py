@@ -12,7 +12,9 @@ import numpy as np
 
 from ludus.bridges.ygopro.core import Cards, Core
 from ludus.bridges.ygopro.library import Files
+from ludus.games import split_name
 from ludus.games.duel.stages import STAGES, cards_of_stage
+from ludus.games.duel.tables import ROW_OF
 from ludus.games.duel.ydk import random_deck
 from ludus.types import LudusError
 
@@ -71,6 +73,17 @@ def read(given: Mapping[str, str]) -> Settings:
     if settings.starts not in ("0", "1", RANDOM):
         raise LudusError(f"starts={settings.starts} is not allowed; it is the seat that moves first: 0, 1 or random")
     return settings
+
+
+def card_numbers(game: str) -> dict[int, int]:
+    """The number in observations of each card by its official code, for `duel` or `duel@ygopro(…)`."""
+    name, bracket, given = game.partition("(")
+    if name.strip() != NAME:
+        return {code: row for code, row in ROW_OF.items() if code}
+    cards = read(split_name(f"duel{bracket}{given}")[1]).cards
+    if not cards:
+        raise LudusError(f"{NAME} needs {DESCRIPTIONS['cards']}: write {NAME}(cards=…), or set {VARIABLES['cards']}")
+    return Files(cards).numbers
 
 
 def open_core(settings: Settings) -> tuple[Core, Files]:

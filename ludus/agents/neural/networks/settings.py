@@ -95,12 +95,15 @@ class ModelArgs:
     """keep the initial embedding table of ids fixed"""
     switch: bool = False
     """for your own code: `switch_or_main` marks changes of seat in sequences sorted by seat; no effect in runs"""
+    reference: bool = False
+    """compute what the network of the reference project does (`ludus import`); for duels, with few other options"""
 
     def __post_init__(self) -> None:
         check_types(self)
         check_encoder(self)
         check_memory(self)
         check_heads(self)
+        check_reference(self)
 
     @property
     def encoder(self) -> EncoderArgs:
@@ -205,6 +208,30 @@ def check_memory(args: ModelArgs) -> None:
         )
     if args.rnn_type == "transformer":
         _check_heads_fit("rnn_channels", args.rnn_channels)
+
+
+REFERENCE_OPTIONS = {
+    "use_history": True, "card_mask": False, "noam": True, "action_feats": True, "version": 2, "film": True,
+    "oppo_info": False, "rnn_shortcut": False, "batch_norm": False, "q_head": False, "int_head": False,
+}  # fmt: skip
+"""the only values that are supported with `reference`"""
+
+
+def check_reference(args: ModelArgs) -> None:
+    """Raise LudusError for options that the network of the reference project has, but `reference` does not support."""
+    if not args.reference:
+        return
+    for name, only in REFERENCE_OPTIONS.items():
+        if getattr(args, name) != only:
+            value = getattr(args, name)
+            raise LudusError(f"a reference network with {name}={value} is not supported, only {name}={only}")
+    if args.rnn_type not in ("lstm", "gru", "none"):
+        raise LudusError(f"a reference network with rnn_type={args.rnn_type} is not supported, only lstm, gru and none")
+    if args.rnn_type == "none" and args.rnn_channels % args.num_channels:
+        raise LudusError(
+            f"without memory, rnn_channels must be a multiple of num_channels {args.num_channels}, "
+            f"not {args.rnn_channels}"
+        )
 
 
 def check_heads(args: ModelArgs) -> None:

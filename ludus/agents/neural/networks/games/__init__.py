@@ -1,7 +1,8 @@
 """Networks that are made for one game. A module has the name of its game and declares `NETWORK`, `LAYOUT` or both.
 
 `NETWORK` is a Flax class with the fields and the call of `MLPAgent`; `LAYOUT` describes the observation for every
-network. They are found in this folder, in the folder that LUDUS_NETWORKS names (`ludus_networks` in the current folder
+network. `REFERENCE` has the fields and the call of `RNNAgent`, and computes what the network of another project does.
+They are found in this folder, in the folder that LUDUS_NETWORKS names (`ludus_networks` in the current folder
 if unset), and among the installed packages that offer the entry-point group `ludus.networks`. Games do not depend on
 them.
 """
@@ -26,6 +27,7 @@ class GameNetwork(NamedTuple):
 
     network: Callable[..., Network] | None = None
     layout: Layout | None = None
+    reference: Callable[..., Network] | None = None
 
 
 def names() -> list[str]:
@@ -38,7 +40,7 @@ def find(game: str) -> GameNetwork:
     if game not in names():
         return GameNetwork()
     module = discovery.load(GROUP, __name__, game)
-    found = GameNetwork(getattr(module, "NETWORK", None), getattr(module, "LAYOUT", None))
+    found = GameNetwork(*(getattr(module, declared, None) for declared in ("NETWORK", "LAYOUT", "REFERENCE")))
     if found == GameNetwork():
         raise LudusError(f"{module.__file__} declares neither NETWORK nor LAYOUT; it needs at least one of them")
     if not isinstance(found.layout, Layout | None) or not callable(found.network or Layout):

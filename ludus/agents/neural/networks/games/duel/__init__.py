@@ -19,6 +19,7 @@ from jax.typing import DTypeLike
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.games.duel import features
 from ludus.agents.neural.networks.games.duel.layout import LAYOUT
+from ludus.agents.neural.networks.games.duel.reference import ReferenceNet
 from ludus.agents.neural.networks.heads import masked
 from ludus.agents.neural.networks.initializers import orthogonal
 from ludus.agents.neural.networks.layout import Layout
@@ -136,6 +137,6 @@ def numbers_of(totals: Array) -> Array:
     return jnp.concatenate([part.astype(jnp.float32) for part in parts], axis=-1)
 
 
-NETWORK = DuelNet
+NETWORK, REFERENCE = DuelNet, ReferenceNet
 
-__all__ = ["LAYOUT", "NETWORK", "DuelNet"]
+__all__ = ["LAYOUT", "NETWORK", "REFERENCE", "DuelNet"]
