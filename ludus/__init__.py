@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ludus.evaluation.evaluate import Score, battle, evaluate
     from ludus.games import Game
     from ludus.pool import Pool
+    from ludus.server.client import AsyncClient, Client
     from ludus.training.api import TrainingRun, train, training
     from ludus.training.sweep import Sweep, sweep
     from ludus.types import Continuous, Decision, Discrete, LudusError, Rollout, Spec, Step
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "BoundAgent", "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool", "QLearning", "Rollout", "Score",
-    "Spec", "Step", "Sweep", "TrainingRun", "agent", "battle", "evaluate", "load", "make", "make_pettingzoo",
-    "open_pool", "sweep", "train", "training",
+    "AsyncClient", "BoundAgent", "Client", "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool",
+    "QLearning", "Rollout", "Score", "Spec", "Step", "Sweep", "TrainingRun", "agent", "battle", "evaluate", "load",
+    "make", "make_pettingzoo", "open_pool", "sweep", "train", "training",
 ]  # fmt: skip
 
 _HOMES = {
@@ -44,6 +45,7 @@ _HOMES = {
     "evaluation.evaluate": ("Score", "battle", "evaluate"),
     "games": ("Game",),
     "pool": ("Pool",),
+    "server.client": ("AsyncClient", "Client"),
     "training.api": ("TrainingRun", "train"),
     "training.sweep": ("Sweep", "sweep"),
     "types": ("Continuous", "Decision", "Discrete", "LudusError", "Rollout", "Spec", "Step"),

@@ -32,7 +32,20 @@ def _error_in_game(error: Exception) -> LudusError | None:
 
 def run(arguments: list[str]) -> None:
     """Run the command given by these arguments."""
-    from ludus.cli import analyse, balatro, battle, bench, doctor, duel, import_weights, profile, runs, studio, train
+    from ludus.cli import (
+        analyse,
+        balatro,
+        battle,
+        bench,
+        doctor,
+        duel,
+        import_weights,
+        profile,
+        runs,
+        serve,
+        studio,
+        train,
+    )
     from ludus.cli import games as playing
     from ludus.cli.application import app
 
@@ -48,6 +61,7 @@ def run(arguments: list[str]) -> None:
         and playing
         and profile
         and runs
+        and serve
         and studio
         and train
     )

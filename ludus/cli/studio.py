@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import secrets
 import socket
 import sys
 import threading
@@ -12,10 +11,10 @@ import webbrowser
 from collections.abc import Callable
 
 from ludus.cli.application import app, print_json
+from ludus.server.listening import address, listen, secret_for
 from ludus.types import LudusError
 
 PORT, TRIED = 8765, 50
-LEAST_TOKEN = 16
 
 
 @app.command
@@ -40,18 +39,16 @@ def studio(
         json: Print the address as one JSON object instead of text.
     """
     server = _server()
-    if token and len(token) < LEAST_TOKEN:
-        raise LudusError(f"--token has {len(token)} characters, which is easy to guess; use {LEAST_TOKEN} or more")
-    secret = token or (secrets.token_urlsafe(24) if host else "")
-    listening = _listen(host or "127.0.0.1", port)
-    address = _address(host, listening.getsockname()[1], secret)
+    secret = secret_for(host, token)
+    listening = listen(host or "127.0.0.1", range(PORT, PORT + TRIED) if port is None else [port])
+    place = address(host, listening.getsockname()[1]) + (f"?token={secret}" if secret else "")
     if json:
-        print_json({"studio": address, "out": str(out)})
+        print_json({"studio": place, "out": str(out)})
     else:
-        print(f"the studio is open at {address} (Ctrl-C closes it; training runs continue)")
+        print(f"the studio is open at {place} (Ctrl-C closes it; training runs continue)")
     sys.stdout.flush()
     if open and _has_display():
-        threading.Timer(0.5, webbrowser.open, [address]).start()
+        threading.Timer(0.5, webbrowser.open, [place]).start()
     server(listening, host, secret, out, warmup)
 
 
@@ -62,39 +59,6 @@ def _server() -> Callable[[socket.socket, str, str, pathlib.Path, bool], None]:
     except ImportError as missing:
         raise LudusError(f"the studio needs {missing.name}; install it: pip install 'ludus[studio]'") from missing
     return server.serve
-
-
-def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket that listens on the given port, or on the first free one."""
-    for number in [port] if port is not None else range(PORT, PORT + TRIED):
-        try:
-            return _bound(host, number)
-        except OSError as error:
-            why = error.strerror or str(error)
-        except OverflowError:
-            why = "a port is a number from 0 to 65535"
-    place = f"port {port}" if port is not None else f"a port from {PORT} to {PORT + TRIED - 1}"
-    raise LudusError(f"cannot listen on {place} of {host}: {why}; choose another with --port")
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        # Without SO_REUSEADDR the port of a studio closed a moment ago is still taken.
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(128)
-    except BaseException:
-        listening.close()
-        raise
-    return listening
-
-
-def _address(host: str, port: int, secret: str) -> str:
-    name = "localhost" if not host else socket.gethostname() if host in ("0.0.0.0", "::") else host
-    name = f"[{name}]" if ":" in name else name
-    return f"http://{name}:{port}/" + (f"?token={secret}" if secret else "")
 
 
 def _has_display() -> bool:

@@ -185,12 +185,16 @@ def header(replay: Replay) -> JsonObject:
 
 def save(path: str | pathlib.Path, replay: Replay) -> None:
     """Write a replay atomically."""
-    target = pathlib.Path(path)
+    write_atomically(pathlib.Path(path), packed(replay))
+
+
+def packed(replay: Replay) -> bytes:
+    """A replay as the content of a file."""
     line = json.dumps(header(replay), ensure_ascii=True, allow_nan=False).encode() + b"\n"
     if len(line) > LONGEST_LINE or replay.actions.nbytes > MOST_BYTES or len(replay.actions) > MOST_STEPS:
-        raise LudusError(f'the game is too long to be saved as "{target}"; a replay has at most {MOST_STEPS:,} steps')
+        raise LudusError(f"the game is too long to be saved; a replay has at most {MOST_STEPS:,} steps")
     content = line + zlib.compress(np.ascontiguousarray(replay.actions).tobytes(), 9)
-    write_atomically(target, content + hashlib.sha256(content).digest())
+    return content + hashlib.sha256(content).digest()
 
 
 def load(path: str | pathlib.Path) -> Replay:

@@ -128,6 +128,12 @@ class Service:
         await self.store.put(id, sessions.encode(session, 0), None)
         return SessionInfo(id, loaded.name, loaded.version, seat, 0)
 
+    async def session(self, session: str) -> SessionInfo:
+        """What a session is, and the index that it expects."""
+        record = await self._record(session)
+        found = sessions.decode(record)
+        return SessionInfo(session, found.model, found.version, found.seat, record.counter)
+
     async def act(self, session: str, index: int, observation: Observation, mask: ArrayLike | None = None) -> Answer:
         """The decision for an observation; with the last index, the last answer again."""
         self._check_ready()

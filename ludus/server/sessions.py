@@ -9,38 +9,13 @@ from collections import deque
 import msgspec
 
 from ludus.server.batching import Decided
+from ludus.server.messages import Answer, SessionInfo
 from ludus.server.model import Memory
 from ludus.server.problems import Problem
 from ludus.server.stores import Record
 
 MOST_IN_LINE = 32
 """requests of one session that may wait for each other"""
-
-
-class SessionInfo(msgspec.Struct, frozen=True):
-    """A new session."""
-
-    id: str
-    model: str
-    version: str
-    seat: int
-    index: int
-    """the index of the next request"""
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """The decision for one observation."""
-
-    action: int | list[float]
-    name: str
-    probabilities: list[float]
-    """one for each action; empty for continuous actions"""
-    value: float
-    """expected return of the seat that acts"""
-    index: int
-    """the index of the next request"""
-    degraded: bool = False
-    """the network failed, and the action is a legal default"""
 
 
 class Session(msgspec.Struct, frozen=True, array_like=True, tag="session1"):
@@ -149,3 +124,6 @@ class Turns:
                 turn.set_result(None)
                 return
         del self._lines[session]
+
+
+__all__ = ["NOTHING", "Answer", "Session", "SessionInfo", "Turns"]

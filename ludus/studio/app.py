@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, WebSocket
 from starlette.types import Lifespan
 
+from ludus.server.access import Rules
 from ludus.studio import Studio, dashboard
 from ludus.studio.api import contests, games, pages, rooms, runs
 from ludus.studio.api.answers import answer_errors, in_thread, log
-from ludus.studio.security import Rules, Security
+from ludus.studio.security import Security
 
 
 def web(studio: Studio, rules: Rules | None = None) -> Security:

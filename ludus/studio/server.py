@@ -10,9 +10,9 @@ from pathlib import Path
 import uvicorn
 
 from ludus.evaluation.preparation import prepare_all, stop_all
+from ludus.server.access import Rules
 from ludus.studio import Studio
 from ludus.studio.app import web
-from ludus.studio.security import Rules
 from ludus.types import NO_FILES
 
 LARGEST_MESSAGE = 16 * 2**10

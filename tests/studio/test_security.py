@@ -4,9 +4,10 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from ludus.server.access import Rules
 from ludus.studio import Studio, security
 from ludus.studio.app import web
-from ludus.studio.security import Rules, Security
+from ludus.studio.security import Security
 
 WS = "ws://localhost:8765/ws"
 TOKEN = "a-token-of-some-length"

@@ -11,6 +11,7 @@ import urllib.request
 import pytest
 
 from ludus.cli import studio as command
+from ludus.server import listening
 from ludus.studio.process import StudioProcess
 from ludus.types import LudusError
 
@@ -60,21 +61,20 @@ def test_a_studio_on_the_network_needs_a_token(tmp_path):
         child.stdout.close()
 
 
-def test_a_port_in_use_is_an_error_or_skipped(monkeypatch):
+def test_a_port_in_use_is_an_error_or_skipped():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(LudusError, match=f"port {port} .* choose another with --port"):
-            command._listen("127.0.0.1", port)
-        monkeypatch.setattr(command, "PORT", port)
-        with command._listen("127.0.0.1", None) as free:
+            listening.listen("127.0.0.1", [port])
+        with listening.listen("127.0.0.1", range(port, port + command.TRIED)) as free:
             assert free.getsockname()[1] > port
     for wrong in (-1, 70_000):
         with pytest.raises(LudusError, match="--port"):
-            command._listen("127.0.0.1", wrong)
+            listening.listen("127.0.0.1", [wrong])
     with pytest.raises(LudusError, match="cannot listen"):
-        command._listen("203.0.113.7", None)
+        listening.listen("203.0.113.7", range(command.PORT, command.PORT + command.TRIED))
 
 
 def test_a_short_token_is_refused(tmp_path):

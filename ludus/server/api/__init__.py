@@ -1,0 +1,1 @@
+"""The routes of the server: models, sessions, games and operations."""

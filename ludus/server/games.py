@@ -1,0 +1,319 @@
+"""Game sessions: games that the server plays with persons and agents. The store holds the truth, this process a copy.
+
+A game is stored after every move. A worker that finds a newer one in the store plays the missing moves again. A move
+that fails drops the copy, so it changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
+
+import anyio.to_thread
+import msgspec
+
+from ludus import games
+from ludus.agents.player import Contestant
+from ludus.agents.protocol import simulates
+from ludus.dsl.cache import interpreted
+from ludus.evaluation import preparation, replays
+from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, check_opening, compiling
+from ludus.server.messages import Move, NewGame, OpenedGame, State
+from ludus.server.problems import Problem
+from ludus.server.seating import Bench
+from ludus.server.service import Service
+from ludus.server.stores import Record
+from ludus.types import Array
+
+THREADS, KEPT, WAITING = 4, 256, 64
+"""threads that play games, games of which this process keeps a copy, and moves that may wait for a thread"""
+LABEL = "game "
+PREFIX = "game."
+"""of ids; ids of agent sessions have no dot, so neither kind is taken for the other"""
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+@dataclass(eq=False)
+class Table:
+    """This process' copy of a game."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    match: Match | None = None
+    counter: int = -1
+    saved: Saved | None = None
+
+
+class Games:
+    """All game sessions of a service."""
+
+    def __init__(self, service: Service) -> None:
+        self.service, self.bench = service, Bench()
+        self._tables: OrderedDict[str, Table] = OrderedDict()
+        self._preparations: dict[str, preparation.Preparation] = {}
+        self._threads: anyio.CapacityLimiter | None = None
+        self._running: set[asyncio.Task[State]] = set()
+
+    async def open(self, new: NewGame) -> OpenedGame:
+        """A new game; agents move until a person is to move."""
+        self._check_ready()
+        seed = secrets.randbelow(2**31) if new.seed is None else new.seed
+        opening = Opening(new.game, tuple(new.seats), seed)
+        with interpreted():
+            game = await self._thread(check_opening, opening)
+        versions = [self._version(seat, game) for seat in opening.seats]
+        pairs = zip(opening.seats, versions, strict=True)
+        memories = [self.service.models[seat].memory_row() if version else b"" for seat, version in pairs]
+        keys = {seat: secrets.token_urlsafe(18) for seat, who in enumerate(opening.seats) if who == PERSON}
+        saved = Saved(game.full_name, list(opening.seats), seed, keys, versions, memories)
+        name, table = f"{PREFIX}{secrets.token_hex(12)}", Table()
+        table.match = await self._thread(self._build, saved)
+        table.saved = await self._answer(table.match, saved)
+        await self._store(name, table, None)
+        self._keep(name, table)
+        state = await self._thread(table.match.state, name, next(iter(table.match.persons())))
+        return OpenedGame(name, {str(seat): key for seat, key in keys.items()}, state)
+
+    async def state(self, id: str, seat: int | None, key: str) -> State:
+        """The game as a seat sees it."""
+        return await self._with(id, seat, key, lambda match: match.state(id, seat))
+
+    async def scene(self, id: str, seat: int | None, key: str) -> tuple[Array, tuple[int, int]]:
+        """The picture as shapes, as a seat sees it, and its size."""
+        viewer = seat if seat is not None else 0
+        return await self._with(id, viewer, key, lambda match: (match.scene(viewer), match.spec.frame))
+
+    async def replay(self, id: str) -> replays.Replay:
+        return await self._with(id, None, "", lambda match: match.replay())
+
+    async def move(self, id: str, move: Move) -> State:
+        """Play a move; then the agents move until a person is to move. The same request again changes nothing."""
+        work = asyncio.create_task(self._move(id, move))
+        self._running.add(work)
+        work.add_done_callback(self._finished)
+        try:
+            # The move goes on after a timeout; whoever repeats the request gets its result.
+            return await asyncio.wait_for(asyncio.shield(work), self.service.settings.timeout)
+        except TimeoutError:
+            raise Problem(503, "timeout", "the agents are still thinking; repeat the request", retry_after=1) from None
+
+    def _finished(self, work: asyncio.Task[State]) -> None:
+        self._running.discard(work)
+        if not work.cancelled():
+            work.exception()  # retrieved, so that asyncio does not log it a second time
+
+    async def _move(self, id: str, move: Move) -> State:
+        table = await self._table(id)
+        async with table.lock:
+            match = await self._current(id, table)
+            assert table.saved
+            check_key(match, table.saved, move.seat, move.key)
+            if self._is_new(match, move):
+                await self._play(id, table, match, move)
+            return await self._thread(match.state, id, move.seat)
+
+    async def _play(self, id: str, table: Table, match: Match, move: Move) -> None:
+        """Play and store a move; if that fails, the copy is dropped and the game in the store has not changed."""
+        assert table.saved
+        await self._thread(match.pick, move.seat, move.action, move.name)
+        counter = table.counter
+        try:
+            table.counter = -1
+            table.saved = await self._answer(match, table.saved)
+            await self._store(id, table, counter)
+        except BaseException:
+            self._drop(id)
+            raise
+
+    def _is_new(self, match: Match, move: Move) -> bool:
+        """Whether a move is to be played; False if it is a repetition. Raises Problem for an older or later one."""
+        now = len(match.actions)
+        if move.move == now:
+            return not (move.seat in match.picks and self._same(match, match.picks[move.seat], move))
+        if 0 <= move.move < now and self._same(match, match.action_of(move.move, move.seat), move):
+            return False
+        raise Problem(
+            409, "move_mismatch", f"{now} moves have been played, but this is move {move.move}; ask for the state",
+            expected=now,
+        )  # fmt: skip
+
+    def _same(self, match: Match, played: Action | None, move: Move) -> bool:
+        if move.name is not None:
+            return any(one.move == move.move and one.seat == move.seat and one.name.casefold() == move.name.casefold()
+                       for one in match.log[move.seat]) if move.seat in match.log else False  # fmt: skip
+        return played is not None and played == move.action
+
+    async def delete(self, id: str, key: str) -> None:
+        """End and forget a game."""
+        table = await self._table(id)
+        async with table.lock:
+            match = await self._current(id, table)
+            assert table.saved
+            if match.hidden and not any(hmac.compare_digest(one.encode(), key.encode())
+                                        for one in table.saved.keys.values()):  # fmt: skip
+                raise Problem(403, "key_required", "only who has the key of a seat may end this game")
+            await self.service.store.delete(id)
+            self._drop(id)
+
+    async def close(self) -> None:
+        """End the compilers."""
+        for task in list(self._running):
+            task.cancel()
+        for one in self._preparations.values():
+            preparation.release(one)
+        self._preparations.clear()
+        for name in list(self._tables):
+            self._drop(name)
+
+    # Copies of games.
+
+    async def _with(self, id: str, seat: int | None, key: str, work: Callable[[Match], Result]) -> Result:
+        """Look at a game; a seat that may not be seen is refused."""
+        table = await self._table(id)
+        async with table.lock:
+            match = await self._current(id, table)
+            assert table.saved
+            if seat is not None:
+                check_key(match, table.saved, seat, key, look=True)
+            return await self._thread(work, match)
+
+    def _check_ready(self) -> None:
+        if not self.service.ready:
+            raise Problem(503, "not_ready", "the server is starting or stopping; try again", retry_after=1)
+
+    async def _table(self, id: str) -> Table:
+        self._check_ready()
+        if not id.startswith(PREFIX) or len(id) > 100 or not id.isascii():
+            raise Problem(404, "game_not_found", "there is no game of this id; open one with POST /v1/games")
+        if id not in self._tables:
+            await self._load(id)  # before anything is kept for an id that does not exist
+            self._keep(id, self._tables.get(id) or Table())
+        self._tables.move_to_end(id)
+        return self._tables[id]
+
+    def _keep(self, id: str, table: Table) -> None:
+        self._tables[id] = table
+        for old in [one for one, kept in self._tables.items() if not kept.lock.locked()][: len(self._tables) - KEPT]:
+            self._drop(old)
+
+    def _drop(self, id: str) -> None:
+        if (table := self._tables.pop(id, None)) and table.match:
+            table.match.close()
+
+    async def _load(self, id: str) -> Record:
+        record = await self.service.store.get(id)
+        if record is not None:
+            return record
+        if id in self._tables:
+            self._drop(id)
+        if await self.service.store.is_gone(id):
+            raise Problem(410, "game_gone", "this game has expired or was removed to make room; open another one")
+        raise Problem(404, "game_not_found", "there is no game of this id; open one with POST /v1/games")
+
+    async def _current(self, id: str, table: Table) -> Match:
+        """The match at the state of the store."""
+        record = await self._load(id)
+        if table.match is None or table.counter != record.counter:
+            table.saved = msgspec.msgpack.decode(record.data, type=Saved)
+            table.match = await self._thread(self._build, table.saved)
+            table.counter = record.counter
+            self._tables[id] = table
+        return table.match
+
+    async def _store(self, id: str, table: Table, expected: int | None) -> None:
+        assert table.match and table.saved
+        counter = 0 if expected is None else expected + 1
+        record = Record(counter, msgspec.msgpack.encode(table.saved), LABEL + table.match.pool.game.name)
+        if not await self.service.store.put(id, record, expected):
+            raise Problem(409, "changed_meanwhile", "another request changed the game; ask for the state")
+        table.counter = counter
+
+    def _build(self, saved: Saved) -> Match:
+        """The match of a stored game; in a thread."""
+        game = games.load(saved.game)
+        named = {seat: name for seat, name in enumerate(saved.seats) if name != PERSON and not saved.versions[seat]}
+        with interpreted():  # some agents open a game to read its shape; that must not wait for the compiler
+            found = {seat: self._contestant(name, game) for seat, name in named.items()}
+        waiting = self._prepare(game)
+        if waiting is not None and any(simulates(agent) for agent, _ in found.values()):
+            raise compiling(waiting)
+        match = Match(Opening(saved.game, tuple(saved.seats), saved.seed), found, waiting)
+        match.restore(saved)
+        return match
+
+    def _contestant(self, name: str, game: games.Game) -> Contestant:
+        """A served model that simulates the game, or an agent by its name."""
+        model = self.service.models.get(name)
+        return self.bench.find(name, game) if model is None else (model.agent, model.params)
+
+    def _prepare(self, game: games.Game) -> preparation.Preparation | None:
+        """The process that compiles this game, until it is compiled."""
+        running = self._preparations.get(game.name)
+        if running is None and (running := preparation.prepare(game)) is not None:
+            self._preparations[game.name] = running
+        if running is None or running.running:
+            return running
+        preparation.release(self._preparations.pop(game.name))
+        return None
+
+    def _version(self, name: str, game: games.Game) -> str:
+        """The version of a served model; "" for a person and for agents that need the game itself."""
+        model = self.service.models.get(name)
+        if model is None or name == PERSON:
+            return ""
+        if model.game.partition("(")[0] != game.name or model.fingerprint != game.fingerprint:
+            raise Problem(422, "unknown_agent", f'the model "{name}" plays {model.game}, not {game.full_name}')
+        return model.version if model.acts_on_observations else ""
+
+    # Moves of agents.
+
+    async def _answer(self, match: Match, saved: Saved) -> Saved:
+        """Play while nobody has to be waited for; the game as it is to be stored."""
+        memories, seats = list(saved.memories), match.opening.seats
+        while not match.over and not match.waiting_for() and len(match.actions) < MOST_MOVES:
+            decisions: dict[int, Action] = {}
+            for seat in match.acting():
+                if saved.versions[seat]:
+                    decisions[seat], memories[seat] = await self._ask(match, saved, seat, memories[seat])
+                elif seats[seat] != PERSON:
+                    decisions[seat] = await self._thread(match.decide, seat)
+            await self._thread(match.play, decisions)
+        return msgspec.structs.replace(
+            saved, memories=memories, actions=match.packed(), picks=dict(match.picks)
+        )  # fmt: skip
+
+    async def _ask(self, match: Match, saved: Saved, seat: int, memory: bytes) -> tuple[Action, bytes]:
+        """The decision of a served model, in a batch with those of other sessions."""
+        observation, mask = match.look(seat)
+        decided = await self.service.decide(
+            saved.seats[seat], saved.versions[seat], memory, observation, mask if mask.size else None, seat,
+            not match.has_decided(seat), match.key(seat),
+        )  # fmt: skip
+        return decided.action, decided.memory
+
+    async def _thread(
+        self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
+    ) -> Result:
+        """Run work that blocks in one of a few threads; refuse it if too much is waiting."""
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(THREADS)
+        if self._threads.statistics().tasks_waiting > WAITING:
+            raise Problem(503, "overloaded", "too many games are waiting for their agents; try again", retry_after=1)
+        return await anyio.to_thread.run_sync(lambda: work(*arguments, **more), limiter=self._threads)
+
+
+def check_key(match: Match, saved: Saved, seat: int, key: str, look: bool = False) -> None:
+    """Raise Problem unless a request may see and play this seat."""
+    if not 0 <= seat < match.spec.seats:
+        raise Problem(422, "invalid", f"there is no seat {seat}; the seats are 0 to {match.spec.seats - 1}")
+    if seat not in saved.keys and not (look and not match.hidden):
+        raise Problem(403, "not_your_seat", f"an agent plays seat {seat}")
+    if match.hidden and not hmac.compare_digest(saved.keys[seat].encode(), key.encode()):
+        raise Problem(
+            403, "key_required", "this game has hidden information: send the key of the seat as X-Seat-Key"
+        )  # fmt: skip
