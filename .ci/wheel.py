@@ -1,9 +1,10 @@
-"""The wheel in an empty environment, outside the checkout: every `ludus` command of the README, and the studio's page.
+"""The wheel in an empty environment, outside the checkout: the `ludus` commands of the README, and the studio's page.
 
 Long commands get the flags in SHORTER; every other `ludus` line in a code block of the README runs as it is written, so
 a line that is added there is checked here. Usage: python .ci/wheel.py [--uv]
 """
 
+import json
 import os
 import pathlib
 import re
@@ -27,6 +28,8 @@ SHORTER = (
 """flags for commands that would run for minutes; the first match counts"""
 EXTRAS = {"gymnasium:": "ludus[gymnasium]"}
 """commands with these words need another extra, which their error message must name"""
+NEEDS_SERVER = "ludus battle http"
+"""begins a command that tests/agents/test_remote.py runs, because it needs a server"""
 ABSENT = ("torch", "stable_baselines3", "pytest", "mypy", "gymnasium")
 ADDUP = ("ludus check addup", "ludus play addup", "ludus train addup --steps 20000", "ludus check hex")
 
@@ -46,7 +49,8 @@ def main() -> None:
         environment["PATH"] = f"{binaries}{os.pathsep}{environment['PATH']}"
         check_packages(binaries, work, environment)
         for command in (*commands_of_readme(), *ADDUP):
-            check_command(command, work, environment)
+            check = check_server if command.startswith("ludus serve") else check_command
+            check(command, work, environment)
         check_studio(work, environment)
 
 
@@ -58,7 +62,7 @@ def build(place: pathlib.Path) -> pathlib.Path:
 
 def installed(place: pathlib.Path, wheel: pathlib.Path, uv: bool) -> pathlib.Path:
     """The folder of programs of a new environment with the wheel."""
-    what = ["--constraint", ROOT / "constraints.txt", f"{wheel}[studio]"]
+    what = ["--constraint", ROOT / "constraints.txt", f"{wheel}[studio,server]"]
     if uv:
         run(["uv", "venv", "--quiet", place / "env"])
         run(["uv", "pip", "install", "--quiet", "--python", place / "env", *what])
@@ -84,7 +88,7 @@ def commands_of_readme() -> list[str]:
     ]
     if len(found) < 10:
         raise SystemExit(f"expected at least 10 commands in the README, found {len(found)}")
-    return found
+    return [command for command in found if not command.startswith(NEEDS_SERVER)]
 
 
 def check_packages(binaries: pathlib.Path, work: pathlib.Path, environment: dict[str, str]) -> None:
@@ -106,6 +110,22 @@ def check_command(command: str, work: pathlib.Path, environment: dict[str, str])
     refused = done.returncode == 2 and extra is not None and extra in done.stderr
     if "Traceback" in done.stderr or not (refused if extra else done.returncode == 0):
         raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+
+
+def check_server(command: str, work: pathlib.Path, environment: dict[str, str]) -> None:
+    """The server becomes ready and ends when it is asked to."""
+    begun, words = time.perf_counter(), shlex.split(f"{command} --port 0 --json")
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=work, env=environment)
+    try:
+        assert server.stdout
+        address = json.loads(server.stdout.readline())["server"]
+        while "not_ready" in fetched(f"{address}/v1/models", server):
+            time.sleep(0.2)
+        print(f"{time.perf_counter() - begun:6.1f} s  {shlex.join(words)}", flush=True)
+    finally:
+        server.terminate()
+        if code := server.wait(30):
+            raise SystemExit(f"{command} ended with {code}")
 
 
 def check_studio(work: pathlib.Path, environment: dict[str, str]) -> None:
@@ -137,6 +157,8 @@ def fetched(url: str, server: subprocess.Popen[bytes]) -> str:
         try:
             with urllib.request.urlopen(url, timeout=60) as answer:
                 return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
         except urllib.error.URLError as error:
             waiting = isinstance(error.reason, ConnectionRefusedError) and server.poll() is None
             if not waiting or time.monotonic() > deadline:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ludus.games import Game
     from ludus.pool import Pool
     from ludus.server.client import AsyncClient, Client
+    from ludus.training.agent_service import NeuralAgentService
     from ludus.training.api import TrainingRun, train, training
     from ludus.training.sweep import Sweep, sweep
     from ludus.types import Continuous, Decision, Discrete, LudusError, Rollout, Spec, Step
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AsyncClient", "BoundAgent", "Client", "Continuous", "Decision", "Discrete", "Game", "LudusError", "Pool",
-    "QLearning", "Rollout", "Score", "Spec", "Step", "Sweep", "TrainingRun", "agent", "battle", "evaluate", "load",
-    "make", "make_pettingzoo", "open_pool", "sweep", "train", "training",
+    "AsyncClient", "BoundAgent", "Client", "Continuous", "Decision", "Discrete", "Game", "LudusError",
+    "NeuralAgentService", "Pool", "QLearning", "Rollout", "Score", "Spec", "Step", "Sweep", "TrainingRun", "agent",
+    "battle", "evaluate", "load", "make", "make_pettingzoo", "open_pool", "sweep", "train", "training",
 ]  # fmt: skip
 
 _HOMES = {
@@ -46,6 +47,7 @@ _HOMES = {
     "games": ("Game",),
     "pool": ("Pool",),
     "server.client": ("AsyncClient", "Client"),
+    "training.agent_service": ("NeuralAgentService",),
     "training.api": ("TrainingRun", "train"),
     "training.sweep": ("Sweep", "sweep"),
     "types": ("Continuous", "Decision", "Discrete", "LudusError", "Rollout", "Spec", "Step"),

@@ -28,21 +28,24 @@ LONGEST = (
     "tests/agents/networks/",
     "tests/bridges/ygopro/",
     "tests/runtimes/",
+    "tests/server/",
+    "tests/agents/export/",
 )
 """started first, so that no worker runs one of them alone at the end"""
 
 
 SLOW = (
-    "agents/checkpoint/test_crash.py", "agents/networks/", "agents/test_agents.py", "agents/test_conformance.py",
-    "agents/test_lookahead.py", "agents/test_mcts.py", "agents/test_shipped.py",
+    "agents/checkpoint/test_crash.py", "agents/export/", "agents/networks/", "agents/test_agents.py",
+    "agents/test_conformance.py", "agents/test_flax_models.py", "agents/test_lookahead.py", "agents/test_mcts.py",
+    "agents/test_remote.py", "agents/test_shipped.py",
     "algorithms/test_algorithm_conformance.py", "algorithms/test_form_worker.py", "algorithms/test_methods.py",
     "algorithms/world_model/", "bench/", "bridges/ygopro/", "bridges/test_discretize.py",
     "bridges/test_stable_baselines3.py", "browser/", "evaluation/conformance/", "evaluation/test_battle.py",
     "evaluation/test_preparation.py", "games/balatro/test_scene.py", "games/balatro/test_soak.py",
     "games/balatro/test_tools.py", "games/duel/test_duel_card_code.py", "learning/", "pool/test_cache.py",
-    "runtimes/", "studio/", "test_adding_things.py", "test_cli.py", "test_docs.py", "test_public_api.py",
-    "test_readme.py", "test_tutorials.py", "training/test_deep_runs.py", "training/test_resume.py",
-    "training/test_run_crash.py", "training/test_training_cli.py",
+    "runtimes/", "server/", "studio/", "test_adding_things.py", "test_cli.py", "test_docs.py", "test_public_api.py",
+    "test_readme.py", "test_tutorials.py", "training/test_agent_service.py", "training/test_deep_runs.py",
+    "training/test_resume.py", "training/test_run_crash.py", "training/test_training_cli.py",
 )  # fmt: skip
 """folders and files that `--quick` leaves out: each takes more than five seconds"""
 

@@ -24,6 +24,11 @@ class Extra(NamedTuple):
 EXTRAS = {
     "deep": Extra(("jax", "flax", "optax"), "networks: PPO, world models, agents that come with the package"),
     "studio": Extra(("jax", "fastapi", "uvicorn", "websockets", "uplot"), "the studio in the browser, and deep"),
+    "server": Extra(("jax", "fastapi", "uvicorn", "httptools", "prometheus_client"), "agents over HTTP: ludus serve"),
+    "client": Extra(("httpx",), "clients of ludus serve: ludus.Client"),
+    "redis": Extra(("redis",), "sessions of several servers: ludus serve --store redis://…"),
+    "onnx": Extra(("onnx", "onnxruntime"), "ONNX files: ludus export --format onnx"),
+    "tflite": Extra(("ai_edge_litert",), "TensorFlow Lite files: ludus export --format tflite"),
     "gymnasium": Extra(("gymnasium",), "games as Gymnasium environments, and environments of Gymnasium as games"),
     "pettingzoo": Extra(("pettingzoo", "gymnasium"), "the same for PettingZoo"),
     "mpi": Extra(("mpi4py",), "training on the ranks of MPI: --runtime mpi"),
@@ -35,6 +40,7 @@ EXTRAS = {
 }
 PROGRAMS = {
     "chromium": "tests of the studio in a browser",
+    "redis-server": "tests of sessions that several servers share",
     "npm": "the real duel engine: make real-core",
     "mpiexec": "training on the ranks of MPI",
 }
