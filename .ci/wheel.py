@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -124,7 +125,7 @@ def check_server(command: str, work: pathlib.Path, environment: dict[str, str]) 
         print(f"{time.perf_counter() - begun:6.1f} s  {shlex.join(words)}", flush=True)
     finally:
         server.terminate()
-        if code := server.wait(30):
+        if (code := server.wait(30)) not in (0, -signal.SIGTERM):
             raise SystemExit(f"{command} ended with {code}")
 
 

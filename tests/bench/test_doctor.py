@@ -63,7 +63,7 @@ def test_doctor_reports_versions_extras_and_programs(folder, capsys):
     assert facts["hardware"]["numba"] and facts["hardware"]["cores"] >= 1
     assert facts["cache"] == {"folder": str(folder), "entries": 3, "bytes": 20}
     assert facts["extras"]["deep"]["installed"] and facts["devices"]
-    assert set(facts["programs"]) == {"chromium", "npm", "mpiexec"}
+    assert set(facts["programs"]) == {"chromium", "redis-server", "npm", "mpiexec"}
     cli.run(["doctor"])
     assert "installed      networks: PPO" in capsys.readouterr().out
 
