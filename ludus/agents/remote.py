@@ -32,6 +32,8 @@ ALLOWED, TOKEN = "LUDUS_AGENT_SERVERS", "LUDUS_TOKEN"
 """environment variables: servers that requests to a studio or server may name, with spaces between them; the token to
 send"""
 CONNECTIONS, SECONDS, LARGEST_ANSWER, BUSY = 16, 60.0, 2**24, 7
+SHORT = 2.0
+"""seconds to wait for the list of agents of a server"""
 
 
 Decided = tuple[Any, float]
@@ -85,6 +87,19 @@ def model_at(url: str) -> JsonObject:
         wire.close()
 
 
+def offered(game: str) -> list[str]:
+    """The addresses of the agents for a game on the servers that requests may name; servers that are away have none."""
+    found = []
+    for server in os.environ.get(ALLOWED, "").split():
+        with contextlib.suppress(LudusError):
+            wire = Wire(place_of(server).server, SHORT)
+            try:
+                found += [f"{wire.server}/{model['name']}" for model in _models(wire) if _plays(model, game)]
+            finally:
+                wire.close()
+    return found
+
+
 def load(url: str, game: str) -> RemoteAgent:
     """The agent at an address; raises LudusError if it plays another game or another version of the game."""
     place = place_of(url)
@@ -99,7 +114,7 @@ def load(url: str, game: str) -> RemoteAgent:
 
 def _checked_model(url: str, game: str, wire: Wire, place: Place) -> Checked:
     found = _model(wire, place)
-    if plain_name(found["game"]) != plain_name(game):
+    if not _plays(found, game):
         raise LudusError(f"{url} plays {found['game']}, not {game}; choose another agent or game")
     pool = open_pool(game, 1, 0, threads=1)
     fingerprint, spec = identity_of(pool).fingerprint, pool.spec
@@ -111,11 +126,19 @@ def _checked_model(url: str, game: str, wire: Wire, place: Place) -> Checked:
     return Checked(str(found["name"]), spec)
 
 
-def _model(wire: Wire, place: Place) -> JsonObject:
-    answer = wire.send("GET", "/v1/models")
-    models = answer.get("models")
+def _plays(model: JsonObject, game: str) -> bool:
+    return plain_name(str(model["game"])) == plain_name(game)
+
+
+def _models(wire: Wire) -> list[JsonObject]:
+    models = wire.send("GET", "/v1/models").get("models")
     if not (isinstance(models, list) and all(isinstance(model, dict) and _describes(model) for model in models)):
-        raise LudusError(f"{place.server} answered something else than a list of models; is it ludus serve?")
+        raise LudusError(f"{wire.server} answered something else than a list of models; is it ludus serve?")
+    return models
+
+
+def _model(wire: Wire, place: Place) -> JsonObject:
+    models = _models(wire)
     found = [model for model in models if place.model in ("", model["name"])]
     if len(found) != 1:
         names = ", ".join(str(model["name"]) for model in models)
@@ -198,8 +221,9 @@ class RemoteAgent(Agent):
 class Wire:
     """Open connections to a server, and the sessions that are open there."""
 
-    def __init__(self, server: str) -> None:
-        self.server = server
+    def __init__(self, server: str, seconds: float = SECONDS) -> None:
+        """`seconds` is the time that an answer may take."""
+        self.server, self.seconds = server, seconds
         self._idle: list[http.client.HTTPConnection] = []
         self._sessions: dict[int, str] = {}
         self._numbers = itertools.count(1)
@@ -257,7 +281,7 @@ class Wire:
             try:
                 connection, fresh = self._idle.pop(), False
             except IndexError:
-                connection, fresh = _connect(self.server), True
+                connection, fresh = _connect(self.server, self.seconds), True
             try:
                 found = _sent(connection, method, path, content)
             except (OSError, http.client.HTTPException) as error:
@@ -282,10 +306,10 @@ class Wire:
         return found
 
 
-def _connect(server: str) -> http.client.HTTPConnection:
+def _connect(server: str, seconds: float = SECONDS) -> http.client.HTTPConnection:
     parts = urllib.parse.urlsplit(server)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    return kind(parts.netloc, timeout=SECONDS)
+    return kind(parts.netloc, timeout=seconds)
 
 
 def _sent(

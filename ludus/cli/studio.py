@@ -23,6 +23,7 @@ def studio(
     host: str = "",
     token: str = "",
     out: pathlib.Path = pathlib.Path("runs"),
+    servers: tuple[str, ...] = (),
     open: bool = True,
     warmup: bool = True,
     json: bool = False,
@@ -34,11 +35,16 @@ def studio(
         host: Address for other machines, 0.0.0.0 for all, which then need the token; by default only this machine.
         token: Secret that visitors need, at least 16 characters; random by default when --host is given.
         out: Folder that contains the runs.
+        servers: Addresses of ludus serve whose agents can be chosen as players, such as http://localhost:3000.
         open: Open the page in the browser.
         warmup: Compile games in the background that have not been compiled yet.
         json: Print the address as one JSON object instead of text.
     """
     server = _server()
+    if servers:
+        from ludus.agents.remote import ALLOWED, place_of
+
+        os.environ[ALLOWED] = " ".join(place_of(server).server for server in servers)
     secret = secret_for(host, token)
     listening = listen(host or "127.0.0.1", range(PORT, PORT + TRIED) if port is None else [port])
     place = address(host, listening.getsockname()[1]) + (f"?token={secret}" if secret else "")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ludus import agents, algorithms, games
-from ludus.agents import checkpoint
+from ludus.agents import checkpoint, remote
 from ludus.agents.player import Contestant
 from ludus.agents.search import lookahead
 from ludus.dsl import Parameter
@@ -96,6 +96,8 @@ class Shelf:
             if int(match[1]) < 1:
                 raise Refusal("a search needs at least one simulation; write for example mcts(200)")
             return name
+        if remote.is_url(name):
+            return name
         if name not in LABELS:
             raise unknown("agent", name, f"; there are {', '.join(offer.name for offer in self.agents(game)[:12])}")
         return name
@@ -124,6 +126,8 @@ class Shelf:
             return match[1] if match[2] is None else f"{match[1]} ({match[2]})"
         if match := SEARCH.fullmatch(name):
             return f"Search, {int(match[1]):,} simulations per move"
+        if remote.is_url(name):
+            return label_of(name)
         return "You" if name == PERSON else LABELS[name][0] if name in LABELS else name
 
     def agents(self, game: str) -> list[Offer]:
@@ -133,7 +137,8 @@ class Shelf:
         offers = [Offer(kind, *LABELS[kind]) for kind in kinds]
         if isinstance(found, games.Game) and not isinstance(found.spec.actions, Continuous):
             offers += [_search(place, count) for place, count in enumerate(SIMULATIONS)]
-        return sorted(offers, key=lambda offer: -offer.strength) + self._runs_of(found)
+        served = [Offer(url, label_of(url), f"served by {url.rpartition('/')[0]}", 3) for url in remote.offered(game)]
+        return sorted(offers, key=lambda offer: -offer.strength) + self._runs_of(found) + served
 
     def _runs_of(self, game: games.Game | foreign.ForeignGame) -> list[Offer]:
         """The runs whose newest checkpoint fits the present version of this game."""
@@ -164,6 +169,11 @@ class Shelf:
         with self.lock:
             for key in [key for key in self.loaded if key[0].startswith(f"{home}/")]:
                 del self.loaded[key]
+
+
+def label_of(url: str) -> str:
+    """The name of a served agent."""
+    return url.rpartition("/")[2]
 
 
 def load(kind: str, game: str) -> Contestant:

@@ -191,6 +191,13 @@ def perfect(served):
     return f"{served}/tictactoe:perfect"
 
 
+def test_agents_of_allowed_servers_are_offered(served, perfect, monkeypatch):
+    monkeypatch.setenv(remote.ALLOWED, f"http://127.0.0.1:9 {served}/")
+    assert remote.offered("tictactoe") == [perfect]
+    assert remote.offered("recall(cues=4)") == [f"{served}/recall:trained"]
+    assert remote.offered("connect4") == []
+
+
 def test_a_served_agent_plays_like_the_same_agent_here(perfect, served):
     result = battle.battle("tictactoe", [perfect, "perfect"], games=20)
     assert (result.match.wins, result.match.draws, result.match.losses) == (0, 20, 0)
