@@ -33,7 +33,7 @@ from ludus.server.problems import Problem
 from ludus.server.service import Service
 
 LARGEST_BODY = 2**20
-OPEN = ("/", "/healthz", "/readyz", "/docs", "/docs/reference.js", "/docs/reference.css", "/openapi.json")
+OPEN = ("/", "/healthz", "/readyz", "/docs", "/openapi.json")
 """addresses without a token: they show nothing about this server but whether it is ready"""
 SUBPROTOCOL, IN_SUBPROTOCOL = "ludus", "bearer."
 """browsers cannot send headers with a WebSocket, so they send the token as a subprotocol: ["ludus", "bearer.TOKEN"]"""
