@@ -73,7 +73,7 @@ def place_of(url: str) -> Place:
     place = Place(f"{parts.scheme}://{parts.netloc}".lower(), urllib.parse.unquote(parts.path.strip("/")))
     allowed = os.environ.get(ALLOWED, "").lower().split()
     if os.environ.get(NO_FILES) and place.server not in [server.rstrip("/") for server in allowed]:
-        raise LudusError(f"agents of {place.server} are not allowed here; who runs this server can set {ALLOWED}")
+        raise LudusError(f"agents of {place.server} are not allowed here; its operator can set {ALLOWED}")
     return place
 
 

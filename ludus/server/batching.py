@@ -159,7 +159,7 @@ class Batcher:
             self._decide(rows, self._deliver_from_thread)
 
     def _decide(self, rows: deque[Waiting], deliver: Deliver) -> None:
-        """Take the next batch from the front; rows for which nobody waits any more are not decided."""
+        """Take the next batch from the front; rows whose requests have timed out are not decided."""
         taken = [rows.popleft() for _ in range(self.loaded.best_size(len(rows)))]
         batch = [waiting for waiting in taken if not waiting.future.done()]
         try:

@@ -156,7 +156,7 @@ class Games:
             assert table.saved
             if match.hidden and not any(hmac.compare_digest(one.encode(), key.encode())
                                         for one in table.saved.keys.values()):  # fmt: skip
-                raise Problem(403, "key_required", "only who has the key of a seat may end this game")
+                raise Problem(403, "key_required", "ending this game needs the key of a seat")
             await self.service.store.delete(id)
             self._drop(id)
 

@@ -1,7 +1,6 @@
 """Served agents as players: addresses, errors of servers, and games against the real server."""
 
 import http.server
-import importlib.util
 import json
 import subprocess
 import sys
@@ -163,8 +162,6 @@ def test_invalid_decisions_are_errors(broken, path, answer, message):
 @pytest.fixture(scope="module")
 def served():
     """The address of a real server."""
-    if importlib.util.find_spec("ludus.server") is None or importlib.util.find_spec("ludus.server.process") is None:
-        pytest.skip("this version of ludus has no server")
     words = [sys.executable, "-m", "ludus.cli", "serve", "tictactoe:perfect", "recall:trained", "--port", "0", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

@@ -42,7 +42,7 @@ class Situation(NamedTuple):
     """A position of the real core at a question."""
 
     player: int
-    """who is asked; player 0 moved first"""
+    """the player that is asked; player 0 moved first"""
     points: tuple[int, int]
     turn: int
     turn_player: int

@@ -54,7 +54,7 @@ def _schemas() -> dict[str, Any]:
 
 
 def _inlined(schema: Any, components: dict[str, Any]) -> Any:
-    """A schema with every reference replaced by what it refers to; none of ours is recursive."""
+    """A schema with every reference replaced by what it refers to; no schema here is recursive."""
     if isinstance(schema, list):
         return [_inlined(part, components) for part in schema]
     if not isinstance(schema, dict):
