@@ -18,6 +18,8 @@ $(PLAYER): pyproject.toml constraints.txt
 $(STAMP): $(PLAYER)
 	@echo "adding the tools of developers to .venv (about a minute) …"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,outsiders]'
+	@# It asks for an old xdsl, which it does not need here (docs/export.md).
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps litert-converter
 	@touch $(STAMP)
 
 real-core:  ## the real duel engine for the tests: npm's ocgcore-wasm, in .npm
