@@ -32,7 +32,7 @@ def _error_in_game(error: Exception) -> LudusError | None:
 
 def run(arguments: list[str]) -> None:
     """Run the command given by these arguments."""
-    from ludus.cli import analyse, balatro, battle, bench, doctor, duel, profile, runs, studio, train
+    from ludus.cli import analyse, balatro, battle, bench, doctor, duel, export, profile, runs, studio, train
     from ludus.cli import games as playing
     from ludus.cli.application import app
 
@@ -44,6 +44,7 @@ def run(arguments: list[str]) -> None:
         and bench
         and doctor
         and duel
+        and export
         and playing
         and profile
         and runs

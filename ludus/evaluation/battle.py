@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus import agents
-from ludus.agents import checkpoint, trained
 from ludus.agents.player import Contestant, Player
 from ludus.agents.players import person
 from ludus.agents.players.person import Left, Person
@@ -81,8 +80,8 @@ def game_of_runs(kinds: Sequence[str]) -> str | None:
     for kind in kinds:
         if kind == person.NAME:
             continue
-        if "/" in kind or pathlib.Path(kind).is_dir():
-            return checkpoint.read_manifest(trained.newest_in(pathlib.Path(kind))).game
+        if agents.is_path(kind):
+            return agents.game_of(kind)
     return None
 
 
