@@ -162,7 +162,13 @@ def _in_turns(runtime: Runtime, batch: int | None) -> Callable[[dict[str, Any]],
     def run(inputs: dict[str, Any]) -> dict[str, Array]:
         nonlocal turn
         turn += 1
-        return formats.run_rows(runtime, inputs, 1 if batch is None and turn % 2 else batch)
+        try:
+            return formats.run_rows(runtime, inputs, 1 if batch is None and turn % 2 else batch)
+        except (RuntimeError, ValueError) as error:
+            raise LudusError(
+                f"{runtime.version} cannot run the exported file ({formats.reason_of(error)}), so it was not written; "
+                "use another --format"
+            ) from None
 
     return run
 

@@ -24,7 +24,17 @@ def quantized(data: bytes, kind: Quantization) -> bytes:
     for graph in model.subgraphs:
         added = [_quantize(schema, model, graph, place, kind) for place in range(len(graph.tensors))]
         graph.operators[:0] = [operator for operator in added if operator is not None]
+    _drop_unused(model)
     return _packed(model)
+
+
+def _drop_unused(model: Any) -> None:
+    """Empty the buffers that no tensor refers to any more."""
+    used = {tensor.buffer for graph in model.subgraphs for tensor in graph.tensors}
+    used |= {entry.buffer for entry in model.metadata or ()}
+    for place, buffer in enumerate(model.buffers):
+        if place not in used:
+            buffer.data = None
 
 
 def _quantize(schema: Any, model: Any, graph: Any, place: int, kind: Quantization) -> Any:

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,7 @@ def write(model: Model, rows: int | None, quantize: Quantization | None) -> byte
 
     from ludus.agents.export.model import for_rows
     from ludus.agents.export.tflite_weights import quantized
+    from ludus.agents.export.simpler import simplified
 
     _check_installed()
     assert rows is not None
@@ -49,7 +51,7 @@ def write(model: Model, rows: int | None, quantize: Quantization | None) -> byte
         found = function(model.params, dict(zip(inputs, arrays, strict=True)))
         return tuple(found[name] for name in outputs)
 
-    lowered = jax.jit(positional, keep_unused=True).lower(*(shapes[name] for name in inputs))
+    lowered = jax.jit(simplified(positional), keep_unused=True).lower(*(shapes[name] for name in inputs))
     data = _converted(lowered.as_text(), inputs, outputs)
     return data if quantize is None else quantized(data, quantize)
 
@@ -73,12 +75,16 @@ def _converted(text: str, inputs: list[str], outputs: list[str]) -> bytes:
         except subprocess.TimeoutExpired:
             raise LudusError(f"the converter to TFLite took more than {SECONDS} s; use another format") from None
         if done.returncode or not target.is_file():
-            lines = [line for line in done.stderr.splitlines() if "rror" in line] or done.stderr.splitlines()[-1:]
             raise LudusError(
-                f"this agent cannot be expressed in TFLite: {' '.join(lines[-1:])[:300] or 'the converter crashed'}; "
-                "use --format onnx or stablehlo"
+                f"this agent cannot be expressed in TFLite: {_reason(done.stderr)}; use --format onnx or stablehlo"
             )
         return target.read_bytes()
+
+
+def _reason(output: str) -> str:
+    """The part of the converter's output that names what it cannot express."""
+    found = re.search(r"TF Select ops: (.+)|error: (.+)|Error: (.+)", output)
+    return "it needs " + found[1] if found and found[1] else (found[0][:300] if found else "the converter crashed")
 
 
 def attach(data: bytes, metadata: bytes) -> bytes:
