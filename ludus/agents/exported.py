@@ -127,7 +127,9 @@ def _read(path: pathlib.Path) -> tuple[bytes, Metadata, Format]:
             raise LudusError(f'"{path}" is not a file of at most {LARGEST} bytes; give a file that ludus export wrote')
         data = path.read_bytes()
     except OSError as error:
-        raise LudusError(f'cannot read "{path}": {error.strerror}; write it with: ludus export RUN --out {path}') from None
+        raise LudusError(
+            f'cannot read "{path}": {error.strerror}; write it with: ludus export RUN --out {path}'
+        ) from None
     place = f'"{path}"'
     return data, decode(form.metadata_of(data, place), place), form
 

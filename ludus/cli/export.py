@@ -12,7 +12,6 @@ from ludus.types import LudusError
 
 if TYPE_CHECKING:
     from ludus.agents.export import Exported, Strength
-    from ludus.agents.export.metadata import Quantization
     from ludus.agents.protocol import Agent
     from ludus.agents.trained import Trained
 
@@ -80,7 +79,10 @@ def _strength(games: int) -> Strength:
 
         game, params = agent.manifest.game, agent.params
         if agent.agent.spec.seats == 1:
-            theirs, ours = (scores.score(game, *one, games, 1).returns.mean(axis=1) for one in ((agent, params), (file, ())))
+            theirs, ours = (
+                scores.score(game, one[0], one[1], games, 1).returns.mean(axis=1)
+                for one in ((agent, params), (file, ()))
+            )
             return {"file": float(ours.mean()), "agent": float(theirs.mean()), "games": float(games)}
         found = scores.match(game, [(file, ()), (agent, params)], games, 1).interval
         return {**found._asdict(), "games": float(games)}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ludus import __version__
 from ludus.agents.export import formats
-from ludus.agents.export.metadata import FORMAT, LONGEST_NAME, MOST_NAMES, Check, Metadata, Quantization, encode
+from ludus.agents.export.metadata import LONGEST_NAME, MOST_NAMES, Check, Metadata, Quantization, encode
 from ludus.files import write_atomically
-from ludus.types import Array, Continuous, LudusError
+from ludus.types import Array, Discrete, LudusError
 
 if TYPE_CHECKING:
     from ludus.agents.export.formats import Format, Runtime
@@ -115,15 +115,15 @@ def _describe(
     agent: Trained, model: Model, pool: AnyPool, batch: int | None, quantize: Quantization | None
 ) -> Metadata:
     manifest, actions = agent.manifest, pool.spec.actions
-    bounded = isinstance(actions, Continuous)
+    count = actions.n if isinstance(actions, Discrete) else None
+    low, high = (None, None) if isinstance(actions, Discrete) else (list(actions.low), list(actions.high))
     trained: dict[str, str | int | float | None] = {
         "steps": manifest.steps, "version": manifest.version, "score": manifest.score, "created": manifest.created,
     }  # fmt: skip
     return Metadata(
-        FORMAT, __version__, manifest.game, pool.fingerprint, manifest.agent, model.network, model.memory,
-        model.read is not None, model.ties, batch, quantize, pool.spec.seats, None if bounded else actions.n,
-        [] if bounded else _action_names(pool, actions.n), list(actions.low) if bounded else None,
-        list(actions.high) if bounded else None, list(model.inputs), list(model.outputs), trained,
+        1, __version__, manifest.game, pool.fingerprint, manifest.agent, model.network, model.memory,
+        model.read is not None, model.ties, batch, quantize, pool.spec.seats, count, _action_names(pool, count or 0),
+        low, high, list(model.inputs), list(model.outputs), trained,
     )  # fmt: skip
 
 

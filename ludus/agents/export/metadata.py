@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 
 from ludus.types import LudusError
 
-FORMAT = 1
 KEY = "ludus"
 """the name of the metadata in a file"""
 LARGEST = 2**22

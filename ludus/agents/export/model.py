@@ -48,9 +48,7 @@ def for_rows(model: Model, rows: int | None) -> tuple[Function, dict[str, jax.Sh
     """The function for a number of rows, or for any number if None, and the shapes of its inputs."""
     shapes = {port.name: (port.shape, np.dtype(port.dtype)) for port in model.inputs}
     if rows is not None:
-        return model.function, {
-            name: jax.ShapeDtypeStruct((rows, *shape), dtype) for name, (shape, dtype) in shapes.items()
-        }
+        return model.function, _shaped(shapes, rows)
     (symbol,) = jax.export.symbolic_shape(SYMBOL)
 
     # Networks compute with the number of rows, which must be a number: so JAX adds the axis afterwards.
@@ -61,9 +59,12 @@ def for_rows(model: Model, rows: int | None) -> tuple[Function, dict[str, jax.Sh
 
         return jax.vmap(one)(inputs)
 
-    return function, {
-        name: jax.ShapeDtypeStruct((symbol, *shape), dtype) for name, (shape, dtype) in shapes.items()
-    }
+    return function, _shaped(shapes, symbol)
+
+
+def _shaped(shapes: dict[str, tuple[tuple[int, ...], DType]], rows: Any) -> dict[str, jax.ShapeDtypeStruct]:
+    make: Any = jax.ShapeDtypeStruct  # JAX has no types for it
+    return {name: make((rows, *shape), dtype) for name, (shape, dtype) in shapes.items()}
 
 
 def inputs_of(observation: DType, spec: Spec, fields: Mapping[str, tuple[tuple[int, ...], Any]]) -> list[Port]:

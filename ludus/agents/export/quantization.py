@@ -37,7 +37,9 @@ def compressed(params: PyTree, kind: Quantization | None) -> PyTree:
         array = np.asarray(array)
         if not is_large(array):
             return array
-        return array.astype(np.float16) if kind == "float16" else dict(zip((NUMBERS, SCALE), as_int8(array), strict=True))
+        return (
+            array.astype(np.float16) if kind == "float16" else dict(zip((NUMBERS, SCALE), as_int8(array), strict=True))
+        )
 
     return jax.tree.map(compress, params)
 

@@ -53,7 +53,7 @@ def record(model: Model, pool: AnyPool, steps: int = STEPS) -> list[Recorded]:
 def _marked(dice: np.random.Generator, pool: AnyPool) -> Array:
     """Which games make a random move, as an array that fits the actions of the pool."""
     shape = np.shape(pool.random_actions(0))
-    return (dice.random(shape[0]) < RANDOM).reshape(-1, *[1] * (len(shape) - 1))
+    return np.asarray(dice.random(shape[0]) < RANDOM).reshape(-1, *[1] * (len(shape) - 1))
 
 
 def _shaped(action: Array, pool: AnyPool) -> Array:
@@ -145,7 +145,9 @@ def _agreement(step: Recorded, wanted: Arrays, found: Arrays, model: Model) -> f
     """The fraction of rows in which the file chooses the agent's action, or one that is as good."""
     if "probabilities" not in found:
         low, high = (np.asarray(end) for end in model.agent.spec.actions)  # type: ignore[attr-defined]
-        return float(np.mean(np.abs(found["action"] - step.outputs["action"]).max(axis=-1) <= CLOSE * (high - low).max()))
+        return float(
+            np.mean(np.abs(found["action"] - step.outputs["action"]).max(axis=-1) <= CLOSE * (high - low).max())
+        )
     action = found["action"]
     if step.good is not None:
         return float(np.mean(np.take_along_axis(step.good, action[:, None], axis=1)))

@@ -60,14 +60,16 @@ def _simpler(equation: Any, operands: list[Any]) -> Any:
     """The result of an operation by simpler ones, or None if it is simple."""
     name, params = equation.primitive.name, equation.params
     if name in ("scatter", "scatter-add") and not isinstance(operands[1], jax.core.Tracer):
-        return _written(params["dimension_numbers"], *operands, adds=name != "scatter")
+        x, indices, update = operands
+        return _written(params["dimension_numbers"], x, indices, update, name != "scatter")
     if not jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.integer):
         return None
     if name in SIMPLER:
         return SIMPLER[name](*map(jnp.asarray, operands))
     if name == "dot_general":
         (over, rows) = params["dimension_numbers"]
-        return _product(*operands, over[0][0], over[1][0]) if not rows[0] and len(over[0]) == 1 else None
+        simple = not rows[0] and len(over[0]) == 1
+        return _product(operands[0], operands[1], over[0][0], over[1][0]) if simple else None
     return None
 
 
@@ -78,7 +80,9 @@ def _written(numbers: Any, x: Any, indices: Any, update: Any, adds: bool) -> Any
         return None
     places = dict(zip(map(int, numbers.scatter_dims_to_operand_dims), starts.tolist(), strict=True))
     update = jnp.expand_dims(update, tuple(inserted))
-    widths = [(places.get(axis, 0), size - places.get(axis, 0) - update.shape[axis]) for axis, size in enumerate(x.shape)]
+    widths = [
+        (places.get(axis, 0), size - places.get(axis, 0) - update.shape[axis]) for axis, size in enumerate(x.shape)
+    ]
     padded = jnp.pad(update, widths)
     if adds:
         return x + padded

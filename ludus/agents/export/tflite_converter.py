@@ -11,8 +11,8 @@ import sys
 
 def main(source: str, target: str, signature: str, inputs: str, outputs: str) -> None:
     """Convert the program in one file to a model in another."""
-    from litert_converter import mlir  # makes the modules below importable
     from litert_converter import converter_api_ext as converter
+    from litert_converter import mlir  # makes the modules below importable
     from litert_converter.mlir import ir, passmanager
 
     assert mlir

@@ -29,7 +29,10 @@ def model_of(agent: DeepAgent, params: PyTree, pool: AnyPool) -> Model:
         network = network.clone(dtype=jnp.float32)
     agent = replace(agent, network=network, greedy=True)
     seen = blank(network.layout, 1)
-    fields = {name: (array.shape[1:], array.dtype) for name, array in (full(network, seen) if reads(network) else seen).items()}
+    fields = {
+        name: (array.shape[1:], array.dtype)
+        for name, array in (full(network, seen) if reads(network) else seen).items()
+    }
     leaves, tree = jax.tree.flatten(agent.memory(1))
     remembered, left = memory_ports(leaves)
     inputs = [*inputs_of(pool.observation, pool.spec, fields), *remembered]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -33,7 +35,7 @@ def restored(description: JsonObject, variables: PyTree, pool: AnyPool) -> Model
     """The function of a table from its description and its arrays by name."""
     agent = TabularAgent.of(pool, str(description.get("tables", "shared")))
     rows, actions = np.shape(variables["values"])
-    known = variables["index"].shape == (agent.count,) and 0 <= variables["index"].min()
+    known = variables["index"].shape == (agent.count,) and variables["index"].min() >= 0
     if not known or variables["index"].max() >= rows or actions != pool.spec.actions.n:  # type: ignore[union-attr]
         raise LudusError(f"the table of this file does not fit {pool.name}; export it again")
     return _model(agent, variables, None, pool)
@@ -66,7 +68,7 @@ def arrays_of(table: Table) -> dict[str, Array]:
     return {"index": index, "values": np.concatenate([np.zeros((1, table.actions), np.float32), known])}
 
 
-def _decided(values: Array, mask: Array, seat: Array, seats: int, zero_sum: bool) -> Arrays:
+def _decided(values: Any, mask: Any, seat: Any, seats: int, zero_sum: bool) -> Arrays:
     """All best actions are equally likely, as in `TabularAgent.act`."""
     values = jnp.where(mask, values, -jnp.inf)
     highest = values.max(axis=-1, keepdims=True)

@@ -63,7 +63,7 @@ def find(name: str) -> Format:
 def of_file(path: str | pathlib.Path) -> Format | None:
     """The format of a file by its suffix, or None."""
     suffix = pathlib.Path(path).suffix.lower()
-    return next((form for form in map(find, names()) if form.SUFFIX == suffix), None)
+    return next((form for form in map(find, names()) if suffix == form.SUFFIX), None)
 
 
 def foreign(place: str, reason: str) -> LudusError:

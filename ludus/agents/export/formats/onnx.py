@@ -108,6 +108,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any, int]]:
     at = 0
     while at < len(data):
         start = at
+        content: Any
         tag, at = _read_varint(data, at)
         if tag & 7 == 0:
             content, at = _read_varint(data, at)

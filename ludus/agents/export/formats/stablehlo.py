@@ -40,7 +40,8 @@ def write(model: Model, rows: int | None, quantize: Quantization | None) -> byte
         return function(restored(unflatten(params, flat)), inputs)
 
     flat = flatten(params)
-    like = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in flat.items()}
+    make: Any = jax.ShapeDtypeStruct  # JAX has no types for it
+    like = {name: make(array.shape, array.dtype) for name, array in flat.items()}
     exported = jax.export.export(jax.jit(named), platforms=PLATFORMS)(like, shapes)
     return _packed({FUNCTION: bytes(exported.serialize()), PARAMETERS: serialize(flat)})
 

@@ -39,8 +39,8 @@ def write(model: Model, rows: int | None, quantize: Quantization | None) -> byte
     import jax
 
     from ludus.agents.export.model import for_rows
-    from ludus.agents.export.tflite_weights import quantized
     from ludus.agents.export.simpler import simplified
+    from ludus.agents.export.tflite_weights import quantized
 
     _check_installed()
     assert rows is not None

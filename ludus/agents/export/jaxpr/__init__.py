@@ -106,7 +106,8 @@ def _unrolled(graph: Graph, params: Mapping[str, Any], operands: list[Value]) ->
             "export it with --format stablehlo"
         )
     consts, carry, rows = operands[:fixed], operands[fixed : fixed + carried], operands[fixed + carried :]
-    body, outputs = params["jaxpr"], [[] for _ in params["jaxpr"].jaxpr.outvars[carried:]]
+    body = params["jaxpr"]
+    outputs: list[list[Value]] = [[] for _ in body.jaxpr.outvars[carried:]]
     inner = [graph.constant(np.asarray(const)) for const in body.consts]
     for step in range(length)[:: -1 if params["reverse"] else 1]:
         now = [graph.at(row, step) for row in rows]

@@ -159,7 +159,7 @@ class Graph:
                 nodes.append(node)
                 used |= set(node.input)
         stored = [numpy_helper.from_array(array, name) for name, array in self.initializers.items() if name in used]
-        graph = helper.make_graph(nodes[::-1], "agent", *map(_ports, (self._inputs, self._outputs)), stored)
+        graph = helper.make_graph(nodes[::-1], "agent", _ports(self._inputs), _ports(self._outputs), stored)
         opsets = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="ludus")
 

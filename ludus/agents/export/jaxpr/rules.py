@@ -26,7 +26,12 @@ BINARY = {
 }  # fmt: skip
 LOGICAL = {"and": ("And", "BitwiseAnd"), "or": ("Or", "BitwiseOr"), "xor": ("Xor", "BitwiseXor")}
 """the operator for booleans and for whole numbers"""
-REDUCTIONS = {"reduce_sum": "ReduceSum", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin", "reduce_prod": "ReduceProd"}
+REDUCTIONS = {
+    "reduce_sum": "ReduceSum",
+    "reduce_max": "ReduceMax",
+    "reduce_min": "ReduceMin",
+    "reduce_prod": "ReduceProd",
+}
 UNCHANGED = ("stop_gradient", "copy", "copy_p", "reduce_precision", "optimization_barrier", "sharding_constraint")
 
 
@@ -144,6 +149,12 @@ def _integer_power(graph: Graph, equation: Any, operands: list[Value]) -> Value:
         return _elementwise(_square)(graph, equation, operands)  # type: ignore[return-value]
     emit = lambda graph, operands, x: graph.node("Pow", [x, _number(graph, exponent, operands[0])])  # noqa: E731
     return _elementwise(emit)(graph, equation, operands)  # type: ignore[return-value]
+
+
+def _round(graph: Graph, equation: Any, operands: list[Value]) -> Value:
+    if "EVEN" not in str(equation.params["rounding_method"]):
+        raise LudusError("this network rounds halves away from zero, which ONNX cannot express; use jnp.round")
+    return _elementwise(_plain("Round"))(graph, equation, operands)  # type: ignore[return-value]
 
 
 def _unchanged(graph: Graph, equation: Any, operands: list[Value]) -> list[Value]:
@@ -384,9 +395,7 @@ def _gathered_axes(numbers: Any, rank: int, rows: list[str], axes: list[int]) ->
 
 
 def _clipped(graph: Graph, equation: Any, x: Value, indices: Value) -> Value:
-    """Indices within the array, because runtimes reject others."""
-    if "PROMISE" in str(equation.params["mode"]):
-        return indices
+    """Indices within the array, because runtimes reject others; JAX reads the nearest element instead."""
     limits = [x.shape[int(axis)] - 1 for axis in equation.params["dimension_numbers"].start_index_map]
     last = np.array(limits, indices.dtype)
     if indices.array is not None:
@@ -425,9 +434,7 @@ def _written(graph: Graph, x: Value, padded: str, lows: Sequence[int], shape: Di
 def _update_slice(graph: Graph, equation: Any, operands: list[Value]) -> Value:
     x, update = operands[:2]
     lows = _known_starts(equation, operands[2:])
-    highs = [
-        0 if size == dim else dim - low - size for size, dim, low in zip(update.shape, x.shape, lows, strict=True)
-    ]
+    highs = [0 if size == dim else dim - low - size for size, dim, low in zip(update.shape, x.shape, lows, strict=True)]
     padded = _padded(graph, graph.full(update), lows, highs)
     return graph.made(_written(graph, x, padded, lows, update.shape), x.shape, x.dtype)
 
@@ -446,6 +453,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "not": _elementwise(_not),
     "population_count": _elementwise(_population_count),
     "rem": _elementwise(_remainder),
+    "round": _round,
     "rsqrt": _elementwise(_reciprocal_root),
     "select_n": _elementwise(_select),
     "shift_left": _elementwise(_shift_left),
@@ -454,7 +462,7 @@ ELEMENTWISE: dict[str, Rule] = {
 }
 RULES: dict[str, Rule] = {
     **ELEMENTWISE,
-    **{name: _unchanged for name in UNCHANGED},
+    **dict.fromkeys(UNCHANGED, _unchanged),
     **{name: functools.partial(_reduce, kind) for name, kind in REDUCTIONS.items()},
     "argmax": functools.partial(_argument, "ArgMax"),
     "argmin": functools.partial(_argument, "ArgMin"),
