@@ -24,9 +24,9 @@ LOOKAHEAD = re.compile(r"lookahead(?:\((?:(\d{1,4})|([^()]+))\))?")
 def load(kind: str, game: str) -> Agent:
     """The agent of this kind for a game.
 
-    `best` is the strongest agent that needs no training. A path is the folder of a run or a checkpoint. `mcts` is tree
-    search; `mcts(2000)` sets the number of simulations. `trained` and `dreamer` are trained agents that come with
-    ludus. `lookahead` improves the decisions of `trained` by simulation; `lookahead(64)` sets the number of copies per
+    `best` is the strongest agent that needs no training. A path is the folder of a run, a checkpoint or an exported
+    file. `mcts` is tree search; `mcts(2000)` sets the number of simulations. `trained` and `dreamer` come with ludus.
+    `lookahead` improves the decisions of `trained` by simulation; `lookahead(64)` sets the number of copies per
     option, `lookahead(runs/…)` uses the agent of a run. `http://host:3000/model` is an agent of a `ludus serve`.
     """
     if ahead := LOOKAHEAD.fullmatch(kind):
@@ -38,10 +38,10 @@ def load(kind: str, game: str) -> Agent:
         from ludus.agents import remote
 
         return remote.load(kind, game)
-    if "/" in kind or pathlib.Path(kind).is_dir():
-        from ludus.agents import trained
+    if is_path(kind):
+        from ludus.agents import exported, trained
 
-        return trained.load(kind, game)
+        return exported.load(kind, game) if exported.is_exported(kind) else trained.load(kind, game)
     if search := SEARCH.fullmatch(kind):
         from ludus.agents.search import mcts
 
@@ -59,6 +59,22 @@ def load(kind: str, game: str) -> Agent:
         raise LudusError(f"{name} has no {kind} player; it has {', '.join(offered)}")
     agent: Agent = discovery.load_bundled(_home(kind, name)).AGENT
     return agent
+
+
+def is_path(kind: str) -> bool:
+    """Whether the name of an agent is a path: of a run, a checkpoint or an exported file."""
+    from ludus.agents import exported
+
+    return "/" in kind or pathlib.Path(kind).is_dir() or exported.is_exported(kind)
+
+
+def game_of(path: str | pathlib.Path) -> str:
+    """The game that the agent at a path plays."""
+    from ludus.agents import checkpoint, exported, trained
+
+    if exported.is_exported(path):
+        return exported.read_metadata(path).game
+    return checkpoint.read_manifest(trained.newest_in(pathlib.Path(path))).game
 
 
 def shipped(game: str, kind: str = "trained") -> pathlib.Path | None:
@@ -97,6 +113,8 @@ __all__ = [
     "TRAINED",
     "Agent",
     "PoolAgent",
+    "game_of",
+    "is_path",
     "kinds_for",
     "load",
     "seated",

@@ -139,7 +139,7 @@ def _rules_of(game: str) -> str:
 
 
 def load(path: Named, game: str | Callable[[], Any] | None = None, network: Any = None) -> BoundAgent:
-    """The agent of a run or of one of its checkpoints; it knows its game.
+    """The agent of a run, of one of its checkpoints or of an exported file; it knows its game.
 
     `game` is needed for a run on an environment object, and `network` for a run with a network of your own, because
     files contain neither.
@@ -149,8 +149,6 @@ def load(path: Named, game: str | Callable[[], Any] | None = None, network: Any 
     >>> ludus.load(run.folder).game
     'tictactoe'
     """
-    from ludus.agents import checkpoint, trained
-
     if network is not None:
         from ludus.agents.neural.networks import own
 
@@ -158,7 +156,7 @@ def load(path: Named, game: str | Callable[[], Any] | None = None, network: Any 
     if not isinstance(path, str | os.PathLike):
         raise LudusError(f"{path!r} is not a run; give the folder of a run or of a checkpoint")
     found = pathlib.Path(path)
-    name = checkpoint.read_manifest(trained.newest_in(found)).game if game is None else name_of_game(game)
+    name = agents.game_of(found) if game is None else name_of_game(game)
     if is_own_environment(name):
         check_own_environment(name)
     return agent(str(found.resolve()), name)

@@ -39,6 +39,7 @@ def run(arguments: list[str]) -> None:
         bench,
         doctor,
         duel,
+        export,
         import_weights,
         profile,
         runs,
@@ -57,6 +58,7 @@ def run(arguments: list[str]) -> None:
         and bench
         and doctor
         and duel
+        and export
         and import_weights
         and playing
         and profile

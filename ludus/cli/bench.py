@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @app.command
 def bench(
     suite: Annotated[
-        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "quick"], tyro.conf.Positional
+        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "export", "quick"], tyro.conf.Positional
     ],
     /,
     game: str | None = None,
@@ -37,11 +37,11 @@ def bench(
     Args:
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, or deep learning (train; about half an hour
-            without --only), or a selection in half a minute (quick).
+            without --only), exported files in their runtimes (export), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
-        only: For train: run only the parts whose names start with one of these: cartpole, car, recall, …
+        only: For train and export: run only the parts whose names start with one of these: cartpole, car, recall, …
         compare: JSON file of earlier results: print both with ratios and noise.
         threshold: For --compare: the loss of speed that is a regression; 0.1 is 10 %.
         repeats: For --compare: number of runs of the suite, 1 or more.
@@ -93,6 +93,10 @@ def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str
         from ludus.bench import training
 
         return training.suite(only, rounds, tell)
+    if suite == "export":
+        from ludus.bench import export
+
+        return export.suite(only, rounds, tell)
     if suite == "quick":
         from ludus.bench import quick
 

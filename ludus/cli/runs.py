@@ -76,7 +76,7 @@ def evaluate(
     """Evaluate an agent without exploration: its score with a confidence interval, and the measures of the game.
 
     Args:
-        what: Folder of a run or of a checkpoint; with --agent, the name of a game.
+        what: Folder of a run or of a checkpoint, or an exported file; with --agent, the name of a game.
         agent: The player in a game: expert, greedy, perfect, scripted, random, mcts, trained or lookahead.
         games: Number of games, 1 or more; in a match, a multiple of the number of players.
         against: The opponent in games with several seats: random, perfect, scripted, mcts, lookahead, or a run.
@@ -109,8 +109,11 @@ class _Evaluated(NamedTuple):
 
 def _player(what: str, kind: str | None) -> _Evaluated:
     from ludus import agents
-    from ludus.agents import trained
+    from ludus.agents import exported, trained
 
+    if kind is None and exported.is_exported(what):
+        file = exported.load(what)
+        return _Evaluated(file.metadata.game, file.spec, file, (), {"file": what})
     if kind is None:
         agent = trained.load(pathlib.Path(what))
         names = {"run": what, "checkpoint": str(agent.path)}

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus import agents
-from ludus.agents import checkpoint, remote, trained
+from ludus.agents import remote
 from ludus.agents.player import Contestant, Player
 from ludus.agents.players import person
 from ludus.agents.players.person import Left, Person
@@ -83,8 +83,8 @@ def game_of_runs(kinds: Sequence[str]) -> str | None:
             continue
         if remote.is_url(kind):
             return str(remote.model_at(kind)["game"])
-        if "/" in kind or pathlib.Path(kind).is_dir():
-            return checkpoint.read_manifest(trained.newest_in(pathlib.Path(kind))).game
+        if agents.is_path(kind):
+            return agents.game_of(kind)
     return None
 
 
