@@ -4,8 +4,8 @@ import json
 
 import pytest
 from conftest import FOREIGN_CODE, IMPORTED, OWN
-from example_requests import BLUE_EYES, CARDS, MESSAGES, PICKS, best, card, picks, request, sums
 
+from ludus.server.reference.examples import BLUE_EYES, CARDS, MESSAGES, PICKS, best, card, picks, request, sums
 from ludus.server.reference.service import TEST_DUEL
 
 RESPONSES = {
