@@ -92,6 +92,7 @@ def _redis(folder: pathlib.Path, kills: int) -> tuple[list[Played], Tally]:
     with _redis_server(folder) as address:
         words = ("--workers", "2", "--store", address)
         with Server(folder / "redis.log", f"{MODEL}={AGENT}", *words) as server:
+            _until_two(server)
             schema, played = server.schema(MODEL), _open(server)
             for _ in range(kills):
                 _until_two(server)

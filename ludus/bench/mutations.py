@@ -27,8 +27,8 @@ from ludus.types import JsonObject
 AGENTS = ("net=recall:trained", "duel=duel:trained")
 CALLERS, ROUND = 16, 1000
 """connections at a time; mutations between two checks"""
-MOST_SHOWN = 10
-"""failures that are described on standard error"""
+MOST_SHOWN, MOST_LETTERS = 10, 1500
+"""failures that are described on standard error, and the length of a description"""
 SCHEMA_EXAMPLES = 25
 """requests of schemathesis for each operation"""
 PACKED_TYPE: Headers = (("Content-Type", "application/msgpack"),)
@@ -36,7 +36,8 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", 
 TEXTS = ("", "0", "..", "%00", "%2e%2e%2f", "%ff", "\u00e9", "x" * 5000, "null", "act", "*", "?a=b&a", "#", "//", ";")
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**53, 2**63 - 1, 2**63, -(2**63), 10**30, 0.5, -0.0, 1e308, 5e-324,
-    "", "me", "a" * 5000, "\ud800", "\u0000", [], {}, [[]], [None], [[[[[0]]]]], {"": 0}, "select_card", "deck", "net", [0] * 1000,
+    "", "me", "a" * 5000, "\ud800", "\u0000", [], {}, [[]], [None], [[[[[0]]]]], {"": 0}, "select_card", "deck",
+    "net", [0] * 1000,
 )  # fmt: skip
 HEADERS = (
     ("Content-Type", "text/plain"), ("Content-Type", "application/msgpack"), ("Content-Type", ""),
@@ -84,7 +85,7 @@ class Found:
 
     def tell(self, what: str, request: object) -> None:
         if len(self.shown) < MOST_SHOWN:
-            self.shown.append(f"{what}: {str(request)[:1500]}")
+            self.shown.append(f"{what}: {str(request)[:MOST_LETTERS]}")
 
 
 def measure(count: int) -> Iterator[Result]:
@@ -93,8 +94,8 @@ def measure(count: int) -> Iterator[Result]:
         found = asyncio.run(_attack(server, count))
         made, failed = _schemathesis(server)
         logged = server.logged()
-    for line in [*found.shown, *logged[:MOST_SHOWN]]:
-        print(line[:2000], file=sys.stderr)
+    for line in [*found.shown, *logged[-MOST_SHOWN:]]:
+        print(line[-MOST_LETTERS:], file=sys.stderr)
     yield Result("serve/mutated/requests", found.sent, "requests")
     for status, number in sorted(found.statuses.items()):
         yield Result(f"serve/mutated/status/{status}", number, "answers")

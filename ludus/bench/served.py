@@ -139,17 +139,17 @@ class Server:
         return [int(one) for one in children if b"spawn_main" in pathlib.Path(f"/proc/{one}/cmdline").read_bytes()]
 
     def logged(self) -> list[str]:
-        """Messages that nobody expected, such as tracebacks."""
-        lines = self.log.read_text(errors="replace").splitlines()
-        return [line for line in lines if '"event":"log"' in line or not line.startswith("{")]
+        """Errors in the log; warnings, as of requests that are not HTTP, are none."""
+        lines = self.log.read_text(errors="replace").split("\n")
+        return [line for line in lines if line and ('"level":"error"' in line or not line.startswith("{"))]
 
 
 @contextlib.contextmanager
 def served(*words: str) -> Iterator[Server]:
     """A server whose log is in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="ludus-bench-") as folder:
-        with Server(pathlib.Path(folder) / "log", *words) as server:
-            yield server
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ludus-bench-"))
+        yield stack.enter_context(Server(pathlib.Path(folder) / "log", *words))
 
 
 def observation(schema: JsonObject, dice: random.Random | None = None) -> JsonObject:
