@@ -190,7 +190,7 @@ def test_invalid_bodies_are_422(served, change, kind, place):
 @pytest.mark.parametrize(("body", "kind"), [
     (b"", "missing"), (b"{", "json_invalid"), (b"\xff\xfe", "json_invalid"), (b"[]", "model_attributes_type"),
     (b'{"index": NaN}', "json_invalid"), (b"[" * 100_000, "model_attributes_type"),
-    (b'{"index": "x", "input": {', "int_type"),
+    (b'{"index": "x", "input": {', "int_type"), (b'{"index": "x", "input": "\xbb"}', "int_type"),
 ])  # fmt: skip
 def test_bodies_that_are_no_requests(served, body, kind):
     answer = served.send("POST", "/v0/duels/unknown/predict", content=body)
