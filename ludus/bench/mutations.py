@@ -81,11 +81,11 @@ class Found:
     closed: int = 0
     poisoned: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
-    shown: list[str] = field(default_factory=list)
+    shown: dict[str, str] = field(default_factory=dict)
 
     def tell(self, what: str, request: object) -> None:
-        if len(self.shown) < MOST_SHOWN:
-            self.shown.append(f"{what}: {str(request)[:MOST_LETTERS]}")
+        if what not in self.shown and len(self.shown) < MOST_SHOWN:
+            self.shown[what] = f"{what}: {str(request)[:MOST_LETTERS]}"
 
 
 def measure(count: int) -> Iterator[Result]:
@@ -94,7 +94,7 @@ def measure(count: int) -> Iterator[Result]:
         found = asyncio.run(_attack(server, count))
         made, failed = _schemathesis(server)
         logged = server.logged()
-    for line in [*found.shown, *logged[-MOST_SHOWN:]]:
+    for line in [*found.shown.values(), *logged[-MOST_SHOWN:]]:
         print(line[-MOST_LETTERS:], file=sys.stderr)
     yield Result("serve/mutated/requests", found.sent, "requests")
     for status, number in sorted(found.statuses.items()):
