@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 @app.command
 def bench(
     suite: Annotated[
-        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "export", "quick"], tyro.conf.Positional
+        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "export", "serve", "quick"],
+        tyro.conf.Positional,
     ],
     /,
     game: str | None = None,
     rows: int = 2048,
     rounds: int = 5,
     only: tuple[str, ...] = (),
+    kills: int = 20,
+    mutations: int = 100_000,
     compare: pathlib.Path | None = None,
     threshold: float = 0.1,
     repeats: int = 3,
@@ -36,12 +39,15 @@ def bench(
 
     Args:
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
-            the perfect player, tabular learning, or deep learning (train; about half an hour
-            without --only), exported files in their runtimes (export), or a selection in half a minute (quick).
+            the perfect player, tabular learning, deep learning (train; about half an hour
+            without --only), exported files in their runtimes (export), the server under load (serve; about eight
+            minutes), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
-        only: For train and export: run only the parts whose names start with one of these: cartpole, car, recall, …
+        only: For train, export and serve: run only the parts whose names start with one of these: cartpole, recall, …
+        kills: For serve: number of times that a server is killed, 1 or more.
+        mutations: For serve: number of malformed requests, 1 or more.
         compare: JSON file of earlier results: print both with ratios and noise.
         threshold: For --compare: the loss of speed that is a regression; 0.1 is 10 %.
         repeats: For --compare: number of runs of the suite, 1 or more.
@@ -49,11 +55,16 @@ def bench(
     """
     from ludus import bench as benchmarks
 
+    def measured(tell: Tell) -> Iterable[Result]:
+        if suite == "serve":
+            return _serve(rounds, only, kills, mutations, tell)
+        return _suite(suite, game, rows, rounds, only, tell)
+
     if compare is not None:
-        _compare(compare, threshold, repeats, json, lambda tell: list(_suite(suite, game, rows, rounds, only, tell)))
+        _compare(compare, threshold, repeats, json, lambda tell: list(measured(tell)))
         return
     with progress_bar() as tell:
-        results = list(_suite(suite, game, rows, rounds, only, tell))
+        results = list(measured(tell))
     if json:
         print_json(benchmarks.as_json(results))
         return
@@ -82,6 +93,16 @@ def _compare(
         print("\n".join(comparison.lines(rows, before, runs)))
     if any(row.regressed for row in rows):
         raise SystemExit(1)
+
+
+def _serve(rounds: int, only: tuple[str, ...], kills: int, mutations: int, tell: Tell) -> Iterable[Result]:
+    if min(rounds, kills, mutations) < 1:
+        raise LudusError(f"--rounds, --kills and --mutations must be at least 1, not {rounds}, {kills} and {mutations}")
+    try:
+        from ludus.bench import serve
+    except ImportError as missing:
+        raise LudusError(f"the server needs {missing.name}; install it: pip install 'ludus[server]'") from missing
+    return serve.suite(only, serve.Settings(rounds, kills, mutations), tell)
 
 
 def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Tell) -> Iterable[Result]:

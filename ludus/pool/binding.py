@@ -25,6 +25,7 @@ import numpy as np
 
 from ludus.dsl.cache import cache_root, caching_in, compiler
 
+_PARSING = threading.Lock()
 KERNEL = pathlib.Path(__file__).with_name("kernel.py")
 KEPT = 4
 """number of cache folders kept per game: several versions of the sources may be in use at the same time"""
@@ -62,7 +63,7 @@ def digest(template: pathlib.Path, *bound: ModuleType) -> str:
     settings = (*compiler(), np.__version__, sys.version_info[:2])
     total.update(repr(settings).encode())
     contents: dict[int, bytes] = {}
-    for module in _closure(bound, ast.parse(template.read_text())):
+    for module in _closure(bound, _parsed(template)):
         total.update(pathlib.Path(module.__file__ or "").read_bytes())
         for name, value in sorted(module.__dict__.items()):
             # Tables and constants may come from data files, so the sources alone are not enough. Other values are
@@ -141,6 +142,12 @@ def _sources_beside(bound: tuple[ModuleType, ...]) -> list[pathlib.Path]:
     return sorted(path for home in homes if home.name == "__init__.py" for path in home.parent.rglob("*.py"))
 
 
+def _parsed(path: pathlib.Path) -> ast.Module:
+    # The parser of CPython 3.11 counts its recursion for all threads together, and two at once raise SystemError.
+    with _PARSING:
+        return ast.parse(path.read_text())
+
+
 def _imports_of(module: ModuleType) -> list[str]:
     path = pathlib.Path(module.__file__ or "")
     if path.suffix != ".py":
@@ -149,7 +156,7 @@ def _imports_of(module: ModuleType) -> list[str]:
     # Imports inside functions of Ludus are skipped: compiled loops do not use them, and the hash must not depend on
     # whether this process has called the function.
     ours = module.__name__.partition(".")[0] == "ludus"
-    return _imported(ast.parse(path.read_text()), package, in_functions=not ours)
+    return _imported(_parsed(path), package, in_functions=not ours)
 
 
 def _imported(tree: ast.AST, package: str, in_functions: bool = True) -> list[str]:

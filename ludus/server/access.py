@@ -53,10 +53,18 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 def check_host(header: str, rules: Rules) -> None:
     """Reject unknown Host names: another site's name may resolve to this machine (DNS rebinding)."""
-    name = urllib.parse.urlsplit(f"//{header}").hostname if _plain(header) else None
+    name = _host_name(header)
     if name is None or not (name in local_names(rules) or (rules.host and _is_address(name))):
         known = "http://localhost" if not rules.host else "the machine's own address"
         raise Refused(403, f"this host name is not answered; use {known} with its port", "unknown_host")
+
+
+def _host_name(header: str) -> str | None:
+    """The name in a Host header, without the port; None if there is none."""
+    try:
+        return urllib.parse.urlsplit(f"//{header}").hostname if _plain(header) else None
+    except ValueError:  # a bracket without the other one
+        return None
 
 
 def local_names(rules: Rules) -> set[str]:

@@ -294,7 +294,7 @@ def has_hidden_information(game: games.Game) -> bool:
 def draws_random_numbers(game: games.Game) -> bool:
     """Whether the rules use random numbers, which the seed of the game would foretell."""
     own = [one for one in binding.imported_modules(game.rules) if not one.__name__.startswith(random.__package__ or "")]
-    found = (value for module in own for value in vars(module).values())
+    found = (value for module in own for value in list(vars(module).values()))
     return any(value is random or getattr(value, "__module__", "") == random.__name__ for value in found)
 
 

@@ -421,7 +421,7 @@ def _at(body: bytes, where: list[str | int]) -> Any:
         value = msgspec.json.decode(body)
         for part in where:
             value = value[part]
-    except (msgspec.DecodeError, RecursionError, LookupError, TypeError):
+    except (msgspec.DecodeError, RecursionError, LookupError, TypeError, ValueError):  # text may not be UTF-8
         return None
     return value
 

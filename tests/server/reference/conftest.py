@@ -5,7 +5,6 @@ import asyncio
 import httpx
 import numpy as np
 import pytest
-from example_requests import best, request
 from fastapi import FastAPI
 
 from ludus.agents import checkpoint, flax_models
@@ -14,6 +13,7 @@ from ludus.agents.neural import agent as deep
 from ludus.agents.neural.networks.settings import ModelArgs
 from ludus.bridges import identity_of, open_pool
 from ludus.games.duel.tables import ROW_OF
+from ludus.server.reference.examples import best, request
 from ludus.server.reference.routes import routes
 from ludus.server.reference.service import Settings
 from ludus.server.service import Service

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from conftest import FOREIGN_CODE, IMPORTED, OWN
-from example_requests import BLUE_EYES, CARDS, MESSAGES, PICKS, best, card, picks, request, sums
 
+from ludus.server.reference.examples import BLUE_EYES, CARDS, MESSAGES, PICKS, best, card, picks, request, sums
 from ludus.server.reference.service import TEST_DUEL
 
 RESPONSES = {
@@ -190,7 +190,7 @@ def test_invalid_bodies_are_422(served, change, kind, place):
 @pytest.mark.parametrize(("body", "kind"), [
     (b"", "missing"), (b"{", "json_invalid"), (b"\xff\xfe", "json_invalid"), (b"[]", "model_attributes_type"),
     (b'{"index": NaN}', "json_invalid"), (b"[" * 100_000, "model_attributes_type"),
-    (b'{"index": "x", "input": {', "int_type"),
+    (b'{"index": "x", "input": {', "int_type"), (b'{"index": "x", "input": "\xbb"}', "int_type"),
 ])  # fmt: skip
 def test_bodies_that_are_no_requests(served, body, kind):
     answer = served.send("POST", "/v0/duels/unknown/predict", content=body)

@@ -7,7 +7,18 @@ import json
 import numpy as np
 import pytest
 from conftest import FOREIGN_CODE
-from example_requests import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludus.bridges.ygopro import sums as core_sums
+from ludus.bridges.ygopro.messages import Question
+from ludus.games.duel import action_features as act
+from ludus.games.duel.tables import ROW_OF
+from ludus.server.batching import Decided
+from ludus.server.reference import encodings
+from ludus.server.reference.duels import ENCODER, Duel, answered, from_bytes
+from ludus.server.reference.encode import board_of
+from ludus.server.reference.examples import (
     BLUE_EYES,
     CARDS,
     DARK_MAGICIAN,
@@ -21,17 +32,6 @@ from example_requests import (
     request,
     sums,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from ludus.bridges.ygopro import sums as core_sums
-from ludus.bridges.ygopro.messages import Question
-from ludus.games.duel import action_features as act
-from ludus.games.duel.tables import ROW_OF
-from ludus.server.batching import Decided
-from ludus.server.reference import encodings
-from ludus.server.reference.duels import ENCODER, Duel, answered, from_bytes
-from ludus.server.reference.encode import board_of
 from ludus.server.reference.options import entries_of
 from ludus.server.reference.problems import RefusedError
 from ludus.server.reference.requests import read

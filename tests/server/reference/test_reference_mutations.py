@@ -4,9 +4,10 @@ import copy
 import json
 
 from conftest import IMPORTED, OWN, Player
-from example_requests import MESSAGES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from ludus.server.reference.examples import MESSAGES
 
 NUMBERS = st.one_of(
     st.integers(-3, 40), st.sampled_from([2**31, 2**32 - 1, 2**63 - 1, -(2**63), 2**63, 10**30, 0x80000000, 12580477])

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 import pytest
 from conftest import OWN, Player
-from example_requests import MESSAGES, best
 
 import ludus
 from ludus.bridges.ygopro.library import Files
@@ -18,6 +17,7 @@ from ludus.bridges.ygopro.node import find_package
 from ludus.server.batching import Decided
 from ludus.server.reference import encodings, recording
 from ludus.server.reference.duels import Duel, answered, from_bytes
+from ludus.server.reference.examples import MESSAGES, best
 from ludus.server.reference.requests import read
 from ludus.server.reference.service import Settings
 from ludus.types import LudusError

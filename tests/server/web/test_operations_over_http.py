@@ -70,6 +70,7 @@ def test_metrics_count_requests_decisions_and_sessions(server):
 
 def test_this_machine_only_and_no_foreign_pages(server, problem):
     problem(server.http.get("/v1/models", headers={"host": "evil.example"}), 403, "unknown_host")
+    problem(server.http.get("/v1/models", headers={"host": "[::1"}), 403, "unknown_host")
     problem(server.http.get("/v1/models", headers={"origin": "http://evil.example"}), 403, "foreign_origin")
     problem(server.http.post("/v1/sessions/x/act", json={}, headers={"host": "evil.example"}), 403, "unknown_host")
 

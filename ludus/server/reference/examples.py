@@ -1,12 +1,26 @@
-"""Requests of all message types, written by hand, and a client that behaves as the public one."""
+"""Requests of all message types, written by hand, for tests and benchmarks."""
+
+from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Mapping, Sequence
+
+from ludus.types import JsonObject
 
 BLUE_EYES, DARK_MAGICIAN, RAIGEKI, MIRROR_FORCE = 89631139, 46986414, 12580477, 44095762
 FACE_DOWN_SPELL = {"location": "szone", "sequence": 1, "controller": "opponent"}
 
 
-def card(code, location, sequence, controller="me", position="faceup_attack", overlay=-1, **more):
+def card(
+    code: int,
+    location: str,
+    sequence: int,
+    controller: str = "me",
+    position: str = "faceup_attack",
+    overlay: int = -1,
+    **more: object,
+) -> JsonObject:
+    """A card; `more` are other fields than those of a monster."""
     values = {"attribute": "dark", "race": "spellcaster", "level": 7, "counter": 0, "negated": False, "attack": 2500,
               "defense": 2100, "types": ["monster", "normal"]}  # fmt: skip
     return {"code": code, "location": location, "sequence": sequence, "controller": controller, "position": position,
@@ -25,18 +39,23 @@ CARDS = [
     card(0, "mzone", 1, "opponent", "facedown_defense"),
     card(BLUE_EYES, "grave", 0, "opponent", "faceup"),
 ]
-GLOBAL = {"my_lp": 8000, "op_lp": 300, "turn": 3, "phase": "main1", "is_first": True, "is_my_turn": True}
+GLOBAL: JsonObject = {"my_lp": 8000, "op_lp": 300, "turn": 3, "phase": "main1", "is_first": True, "is_my_turn": True}
 
 
-def at(location, sequence, controller="me", overlay=-1):
+def at(location: str, sequence: int, controller: str = "me", overlay: int = -1) -> JsonObject:
+    """The place of a card."""
     return {"controller": controller, "location": location, "sequence": sequence, "overlay_sequence": overlay}
 
 
-def info(code, location, sequence, controller="me"):
+def info(code: int, location: str, sequence: int, controller: str = "me") -> JsonObject:
+    """A card of a command."""
     return {"code": code, "controller": controller, "location": location, "sequence": sequence}
 
 
-def command(kind, code, location, sequence, response, text=0, **more):
+def command(
+    kind: str, code: int, location: str, sequence: int, response: int, text: int = 0, **more: object
+) -> JsonObject:
+    """A command of a phase."""
     data = {"card_info": info(code, location, sequence), "effect_description": text, "response": response}
     return {"cmd_type": kind, "data": data | more}
 
@@ -47,14 +66,25 @@ ZONES = [{"controller": "me", "location": "mzone", "sequence": 0}, {"controller"
          "sequence": 4}]  # fmt: skip
 
 
-def picks(kind, fewest, most, selected=(), **more):
+def picks(kind: str, fewest: int, most: int, selected: Iterable[int] = (), **more: object) -> JsonObject:
+    """A selection among PICKS."""
     cards = [one | more for one in PICKS]
     return {"msg_type": kind, "cancelable": False, "min": fewest, "max": most, "cards": cards,
             "selected": list(selected)}  # fmt: skip
 
 
-def sums(levels, goal, must=(), selected=(), fewest=1, most=5, overflow=False):
-    def cards(given, first):
+def sums(
+    levels: Sequence[tuple[int, int]],
+    goal: int,
+    must: Sequence[tuple[int, int]] = (),
+    selected: Iterable[int] = (),
+    fewest: int = 1,
+    most: int = 5,
+    overflow: bool = False,
+) -> JsonObject:
+    """A selection of cards by their levels."""
+
+    def cards(given: Sequence[tuple[int, int]], first: int) -> list[JsonObject]:
         return [
             {"location": at("mzone", n), "level1": low, "level2": high, "response": first + n}
             for n, (low, high) in enumerate(given)
@@ -66,7 +96,7 @@ def sums(levels, goal, must=(), selected=(), fewest=1, most=5, overflow=False):
     }  # fmt: skip
 
 
-MESSAGES = {
+MESSAGES: dict[str, JsonObject] = {
     "select_idlecmd": {"msg_type": "select_idlecmd", "idle_cmds": [
         command("summon", DARK_MAGICIAN, "hand", 0, 0), command("sp_summon", DARK_MAGICIAN, "hand", 0, 1),
         command("reposition", BLUE_EYES, "mzone", 2, 2), command("mset", DARK_MAGICIAN, "hand", 0, 3),
@@ -110,14 +140,20 @@ MESSAGES = {
 }  # fmt: skip
 
 
-def request(message, index=0, previous=0, cards=None, **situation):
+def request(
+    message: str | JsonObject,
+    index: int = 0,
+    previous: int = 0,
+    cards: Sequence[JsonObject] | None = None,
+    **situation: object,
+) -> JsonObject:
     """A request; `message` is a message or the name of an example."""
     data = copy.deepcopy(MESSAGES[message] if isinstance(message, str) else message)
     about = {"global": GLOBAL | situation, "cards": CARDS if cards is None else cards, "action_msg": {"data": data}}
     return {"index": index, "input": about, "prev_action_idx": previous}
 
 
-def best(answer):
+def best(answer: Mapping[str, JsonObject]) -> int:
     """The entry that the public client plays."""
     predicts = answer["predict_results"]["action_preds"]
     return max(range(len(predicts)), key=lambda entry: predicts[entry]["prob"])
