@@ -25,7 +25,8 @@ SHIM = pathlib.Path(__file__).parent / "iframe-worker.js"
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The navigation; whatever is found in a folder is listed."""
-    more = ["agents.md", "studio.md", "bridges.md", "ygopro.md", "map.md", "contributing.md", "changelog.md"]
+    more = ["agents.md", "export.md", "studio.md", "bridges.md", "ygopro.md", "map.md"]
+    more += ["contributing.md", "changelog.md"]
     config.nav = [
         {"Start": ["index.md", *more]},
         {"Tutorials": tutorial_pages.paths()},
