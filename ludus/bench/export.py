@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import tempfile
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ludus.bench import Result, Tell
+from ludus.bench import Result, Tell, median_rate
 from ludus.types import LudusError, Step
 
 SHIPPED = ("tictactoe", "cartpole", "car", "car.dreamer", "recall", "connect4", "balatro", "duel")
@@ -26,43 +27,39 @@ WAYS: tuple[tuple[str, str | None], ...] = (
 
 def suite(only: tuple[str, ...], rounds: int, tell: Tell) -> Iterator[Result]:
     """Results of all agents, or of those whose names start with one of `only`."""
-    from ludus.bench import median_rate
-
     names = [name for name in (*SHIPPED, *(f"rnn-{memory}" for memory in MEMORIES)) if name.startswith(only or ("",))]
     if not names:
         raise LudusError(f"--only must name agents of this suite: {', '.join(SHIPPED)}, rnn-{', rnn-'.join(MEMORIES)}")
     for number, name in enumerate(names):
         tell(name, number, len(names))
         agent = _agent(name)
-        for rows in ROWS:
-            step = _step(agent, rows)
-            yield Result(
-                f"{name}/jax/rows_{rows}", median_rate(lambda: _rate(agent, agent.params, step), rounds), "steps/s"
-            )  # noqa: B023
-        for format, quantize in WAYS:
-            yield from _measured(name, agent, format, quantize, rounds)
+        yield from _speeds(f"{name}/jax", agent, agent.params, rounds)
+        for form, quantize in WAYS:
+            yield from _measured(name, agent, form, quantize, rounds)
 
 
-def _measured(name: str, agent: Any, format: str, quantize: Any, rounds: int) -> Iterator[Result]:
+def _speeds(where: str, agent: Any, params: Any, rounds: int, sizes: tuple[int, ...] = ROWS) -> Iterator[Result]:
+    for rows in sizes:
+        measure = functools.partial(_rate, agent, params, _step(agent, rows))
+        yield Result(f"{where}/rows_{rows}", median_rate(measure, rounds), "steps/s")
+
+
+def _measured(name: str, agent: Any, kind: str, quantize: Any, rounds: int) -> Iterator[Result]:
     """Error, size and speed of one file; for a format with fixed rows, one file for each number of them."""
     from ludus.agents import export, exported
     from ludus.agents.export import formats
-    from ludus.bench import median_rate
 
-    form, where = formats.find(format), f"{name}/{format}" + (f"-{quantize}" if quantize else "")
+    form, where = formats.find(kind), f"{name}/{kind}" + (f"-{quantize}" if quantize else "")
     with tempfile.TemporaryDirectory() as folder:
-        written = None
-        for rows in ROWS:
-            path = pathlib.Path(folder, f"{rows}{form.SUFFIX}")
-            if written is None or not form.DYNAMIC:
-                written = export.write(form, agent, path, None if form.DYNAMIC else rows, quantize)
-                assert written.metadata.check is not None
-            if rows == ROWS[0]:
-                yield Result(f"{where}/error", written.metadata.check.max_error, "largest difference")
-                yield Result(f"{where}/agreement", written.metadata.check.agreement, "share of moves")
+        for sizes in [ROWS] if form.DYNAMIC else [(rows,) for rows in ROWS]:
+            path = pathlib.Path(folder, f"{sizes[0]}{form.SUFFIX}")
+            written = export.write(form, agent, path, None if form.DYNAMIC else sizes[0], quantize)
+            check = written.metadata.check
+            if check is not None and sizes[0] == ROWS[0]:
+                yield Result(f"{where}/error", check.max_error, "largest difference")
+                yield Result(f"{where}/agreement", check.agreement, "share of moves")
                 yield Result(f"{where}/size", float(written.size), "bytes")
-            file, step = exported.load(written.path), _step(agent, rows)
-            yield Result(f"{where}/rows_{rows}", median_rate(lambda: _rate(file, (), step), rounds), "steps/s")  # noqa: B023
+            yield from _speeds(where, exported.load(path), (), rounds, sizes)
 
 
 def _agent(name: str) -> Any:
@@ -86,7 +83,7 @@ def _step(agent: Any, rows: int) -> Step:
     """A step a few moves into the game."""
     from ludus.bridges import open_pool
 
-    pool = open_pool(agent.manifest.game, rows, 7, threads=1)
+    pool = open_pool(agent.manifest.game if hasattr(agent, "manifest") else agent.metadata.game, rows, 7, threads=1)
     for number in range(3):
         pool.advance(pool.random_actions(number))
     step = pool.step

@@ -132,7 +132,7 @@ class DeepAgent(Agent):
         times, rows = steps.seat.shape
         flat = jax.tree.map(lambda array: array.reshape(times * rows, *array.shape[2:]), steps)
         inputs = NetworkStep(flat.observation, flat.mask, flat.seat, flat.first)
-        policy, value, memory, statistics = forward(self, params, memory, inputs, train)
+        policy, value, memory, statistics = _forward(self, params, memory, inputs, train)
         apart = partial(jax.tree.map, lambda array: array.reshape(times, rows, *array.shape[1:]))
         return Judgement(_map_policy(apart, policy), apart(value), memory, statistics)
 
@@ -242,7 +242,7 @@ def by_seat(relative: Array, seat: Array, spec: Spec) -> Array:
     return jnp.take_along_axis(relative, (jnp.arange(spec.seats) - seat[:, None]) % spec.seats, axis=-1)
 
 
-def forward(
+def _forward(
     agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, train: bool
 ) -> tuple[Policy, Array, Memory, PyTree]:
     """Policy, value by seat, memory and statistics for B rows, or T * N of them with the memory of N."""
@@ -284,7 +284,7 @@ def _act(
     first: Array,
     key: Array,
 ) -> tuple[Decision, Memory]:
-    policy, value, memory, _ = forward(agent, params, memory, NetworkStep(observation, mask, seat, first), False)
+    policy, value, memory, _ = _forward(agent, params, memory, NetworkStep(observation, mask, seat, first), False)
     if agent.greedy:
         action = distributions.mode(policy)
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
@@ -294,7 +294,7 @@ def _act(
 
 def judge(agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, seeds: Array) -> Judged:
     """Decide for N rows, with probabilities and values; a row that samples uses only its own seed. Not compiled."""
-    policy, value, memory, _ = forward(agent, params, memory, step, False)
+    policy, value, memory, _ = _forward(agent, params, memory, step, False)
     if agent.greedy:
         action = distributions.mode(policy)
     else:

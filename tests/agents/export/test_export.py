@@ -124,7 +124,7 @@ def test_onnx_by_itself(file_of, agent_of):
 
 def test_tflite_is_followed_by_a_zip(file_of):
     with zipfile.ZipFile(file_of("lstm", "tflite").path) as archive:
-        assert json.loads(archive.read("ludus.json"))["game"] == "tictactoe"
+        assert json.loads(archive.read("ludus_metadata.json"))["game"] == "tictactoe"
 
 
 def test_flax_reads_the_parameters(file_of, agent_of):

@@ -14,12 +14,12 @@ from ludus.agents import checkpoint
 from ludus.agents.export.features import full
 from ludus.agents.export.model import MEMORY, NEXT_MEMORY, Arrays, Model, inputs_of, memory_ports, outputs_of
 from ludus.agents.neural import distributions
-from ludus.agents.neural.agent import DeepAgent, NetworkStep, agent_of, forward
+from ludus.agents.neural.agent import DeepAgent, agent_of
 from ludus.agents.neural.networks import reads
 from ludus.agents.neural.networks.layout import blank
 from ludus.agents.neural.networks.recurrent import RNNAgent, folded
 from ludus.bridges import AnyPool
-from ludus.types import JsonObject, PyTree
+from ludus.types import JsonObject, PyTree, Step
 
 
 def model_of(agent: DeepAgent, params: PyTree, pool: AnyPool) -> Model:
@@ -40,10 +40,14 @@ def model_of(agent: DeepAgent, params: PyTree, pool: AnyPool) -> Model:
 
     def function(params: PyTree, x: Arrays) -> Arrays:
         memory = jax.tree.unflatten(tree, [x[f"{MEMORY}{number}"] for number in range(len(leaves))])
-        step = NetworkStep({name: x[name] for name in names}, x.get("mask", jnp.ones(())), x["seat"], x["first"])
-        policy, value, memory, _ = forward(agent, params, memory, step, False)
+        rows = x["first"].shape[0]
+        nothing: Any = jnp.zeros((rows, 0))
+        mask = x.get("mask", jnp.ones((rows, 0), bool))
+        step = Step({name: x[name] for name in names}, mask, x["seat"], nothing, nothing, x["first"])
+        # One step of a sequence: [1, rows, ...].
+        policy, value, memory, _ = agent.evaluate(params, memory, jax.tree.map(lambda array: array[None], step))
         after = {f"{NEXT_MEMORY}{number}": leaf for number, leaf in enumerate(jax.tree.leaves(memory))}
-        return {**_decided(policy), "value": value[:, : pool.spec.seats], **after}
+        return {**_decided(policy), "value": value[0, :, : pool.spec.seats], **after}
 
     kind = getattr(network.args, "rnn_type", "none") if leaves else "none"
     reader = functools.partial(full, network) if reads(network) else None
@@ -55,11 +59,10 @@ def model_of(agent: DeepAgent, params: PyTree, pool: AnyPool) -> Model:
 
 
 def _decided(policy: distributions.Policy) -> Arrays:
+    action = distributions.mode(policy)[0]
     if isinstance(policy, distributions.SquashedGaussian):
-        action = distributions.mode(policy)
-        return {"action": action, "mean": policy.mean, "std": jnp.exp(policy.log_std)}
-    action = distributions.mode(policy).astype(np.int32)
-    return {"action": action, "probabilities": jnp.exp(policy)}
+        return {"action": action, "mean": policy.mean[0], "std": jnp.exp(policy.log_std[0])}
+    return {"action": action.astype(np.int32), "probabilities": jnp.exp(policy[0])}
 
 
 def restored(description: JsonObject, variables: PyTree, pool: AnyPool) -> Model:

@@ -91,7 +91,7 @@ class FlaxRuntime:
                 raise
             raise foreign(place, reason_of(error)) from None
         function, _ = for_rows(model, 1)
-        self._params, self._call = model.params, jax.jit(function)
+        self._params, self._call = jax.device_put(model.params), jax.jit(function)
 
     def run(self, inputs: dict[str, Array]) -> dict[str, Array]:
         return as_arrays(self._call(self._params, inputs))

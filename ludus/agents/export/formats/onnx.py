@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIX, DYNAMIC = ".onnx", True
 NEEDS = "pip install 'ludus[onnx]'"
 QUANTIZATIONS: tuple[Quantization, ...] = ("float16", "int8")
-CHECKSUM = "ludus.sha256"
+CHECKSUM = "ludus_sha256"
 PROPERTIES, GRAPH, BYTES = 14, 7, 2
 """numbers of the fields metadata_props and graph of a ModelProto, and the wire type of fields with a length"""
 

@@ -92,7 +92,7 @@ class JaxRuntime:
         from ludus.agents.checkpoint.arrays import parse
 
         self.version = f"jax {jax.__version__}"
-        self._params = parse(_part(data, PARAMETERS, place), place)
+        self._params = jax.device_put(parse(_part(data, PARAMETERS, place), place))
         try:
             self._call = jax.jit(jax.export.deserialize(bytearray(_part(data, FUNCTION, place))).call)
         except LudusError:

@@ -29,7 +29,7 @@ SUFFIX, DYNAMIC = ".tflite", False
 NEEDS = "pip install 'ludus[tflite]' && pip install --no-deps litert-converter==0.5.0"
 QUANTIZATIONS: tuple[Quantization, ...] = ("float16", "int8")
 SIGNATURE = "serving_default"
-MANIFEST, CHECKSUM = "ludus.json", "ludus.sha256"
+MANIFEST, CHECKSUM = "ludus_metadata.json", "ludus_sha256"
 IDENTIFIER = b"TFL3"
 SECONDS = 900
 """time limit of the converter"""

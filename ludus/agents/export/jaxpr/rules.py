@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax import lax
 
 from ludus.agents.export.jaxpr.graph import Dims, Graph, Value
 from ludus.types import LudusError
@@ -152,7 +153,7 @@ def _integer_power(graph: Graph, equation: Any, operands: list[Value]) -> Value:
 
 
 def _round(graph: Graph, equation: Any, operands: list[Value]) -> Value:
-    if "EVEN" not in str(equation.params["rounding_method"]):
+    if equation.params["rounding_method"] != lax.RoundingMethod.TO_NEAREST_EVEN:
         raise LudusError("this network rounds halves away from zero, which ONNX cannot express; use jnp.round")
     return _elementwise(_plain("Round"))(graph, equation, operands)  # type: ignore[return-value]
 
