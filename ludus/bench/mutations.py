@@ -94,8 +94,8 @@ def measure(count: int) -> Iterator[Result]:
         found = asyncio.run(_attack(server, count))
         made, failed = _schemathesis(server)
         logged = server.logged()
-    for line in [*found.shown.values(), *logged[-MOST_SHOWN:]]:
-        print(line[-MOST_LETTERS:], file=sys.stderr)
+    for line in [*found.shown.values(), *(line[-MOST_LETTERS:] for line in logged[-MOST_SHOWN:])]:
+        print(line, file=sys.stderr)
     yield Result("serve/mutated/requests", found.sent, "requests")
     for status, number in sorted(found.statuses.items()):
         yield Result(f"serve/mutated/status/{status}", number, "answers")
