@@ -39,7 +39,7 @@ class Settings:
 
     rounds: int = 5
     kills: int = 20
-    mutations: int = 100_000
+    mutations: int = 20_000
 
 
 Part = Callable[[Settings], Iterator[Result]]

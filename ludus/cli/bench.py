@@ -27,7 +27,7 @@ def bench(
     rounds: int = 5,
     only: tuple[str, ...] = (),
     kills: int = 20,
-    mutations: int = 100_000,
+    mutations: int = 20_000,
     compare: pathlib.Path | None = None,
     threshold: float = 0.1,
     repeats: int = 3,

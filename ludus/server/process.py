@@ -59,6 +59,8 @@ def check_workers(workers: int, store: str) -> None:
 def serve(plan: Plan, listening: socket.socket, workers: int) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     os.environ[NO_FILES] = "1"  # names of games come from requests, so they must not open files
+    # Every decision is waited for at once, so handing it to another thread of JAX costs more than a small batch takes.
+    os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0")
     if workers == 1:
         run(plan, listening)
     else:
