@@ -93,7 +93,7 @@ def _strength(games: int) -> Strength:
 def _text(written: Exported) -> str:
     metadata, check = written.metadata, written.metadata.check
     assert check is not None
-    rows = "any number of rows" if metadata.batch is None else f"{metadata.batch} rows"
+    rows = "any number of rows" if metadata.batch is None else f"batches of {metadata.batch}"
     lines = [
         f"wrote {written.path}: {metadata.game}, {metadata.network}, memory {metadata.memory}, {rows}, "
         f"{written.size:,} bytes",
