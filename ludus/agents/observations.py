@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -85,8 +86,8 @@ def numbers(name: str, value: ArrayLike) -> Array:
     """The value as an array; raises LudusError unless it contains numbers or booleans."""
     try:
         array = np.asarray(value)
-    except (ValueError, OverflowError):  # rows of different lengths, or integers beyond all types
+    except (ValueError, OverflowError, RecursionError):  # rows of different lengths, integers beyond all types, nesting
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
-        raise LudusError(f"{name} is not an array of numbers: {value!r:.80}")
+        raise LudusError(f"{name} is not an array of numbers: {reprlib.repr(value):.80}")
     return array

@@ -24,13 +24,14 @@ import numpy as np
 
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.bridges import identity_of, open_pool
+from ludus.files import names_may_be_files
 from ludus.games import plain_name
-from ludus.types import NO_FILES, Array, Continuous, Decision, Discrete, JsonObject, LudusError, Spec, Step
+from ludus.types import Array, Continuous, Decision, Discrete, JsonObject, LudusError, Spec, Step
 
 SCHEMES = ("http://", "https://")
-ALLOWED, TOKEN = "LUDUS_AGENT_SERVERS", "LUDUS_TOKEN"
-"""environment variables: servers that requests to a studio or server may name, with spaces between them; the token to
-send"""
+ALLOWED, TOKENS = "LUDUS_AGENT_SERVERS", "LUDUS_TOKENS"
+"""environment variables: servers that requests to a studio or server may name, with spaces between them; and tokens
+with the servers that receive them, `http://host:3000=TOKEN`"""
 CONNECTIONS, SECONDS, LARGEST_ANSWER, BUSY = 16, 60.0, 2**24, 7
 SHORT = 2.0
 """seconds to wait for the list of agents of a server"""
@@ -72,7 +73,7 @@ def place_of(url: str) -> Place:
         raise LudusError(f'"{url[:100]}" is not the address of an agent; write http://host:port/model')
     place = Place(f"{parts.scheme}://{parts.netloc}".lower(), urllib.parse.unquote(parts.path.strip("/")))
     allowed = os.environ.get(ALLOWED, "").lower().split()
-    if os.environ.get(NO_FILES) and place.server not in [server.rstrip("/") for server in allowed]:
+    if not names_may_be_files() and place.server not in [server.rstrip("/") for server in allowed]:
         raise LudusError(f"agents of {place.server} are not allowed here; its operator can set {ALLOWED}")
     return place
 
@@ -316,7 +317,7 @@ def _sent(
     connection: http.client.HTTPConnection, method: str, path: str, content: bytes | None = None
 ) -> tuple[int, bytes]:
     headers = {"accept": "application/json", "content-type": "application/json"}
-    if token := os.environ.get(TOKEN):
+    if token := token_for(connection.host, connection.port):
         headers["authorization"] = f"Bearer {token}"
     connection.request(method, path, content, headers)
     answer = connection.getresponse()
@@ -324,6 +325,16 @@ def _sent(
     if len(data) > LARGEST_ANSWER:
         raise http.client.HTTPException(f"an answer of more than {LARGEST_ANSWER} bytes")
     return answer.status, data
+
+
+def token_for(host: str, port: int) -> str:
+    """The token of a server; empty if it has none."""
+    for pair in os.environ.get(TOKENS, "").split():
+        server, _, token = pair.partition("=")
+        parts = urllib.parse.urlsplit(server)
+        if (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)) == (host.lower(), port):
+            return token
+    return ""
 
 
 def _path(session: str) -> str:

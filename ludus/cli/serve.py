@@ -29,6 +29,7 @@ def serve(
     max_sessions: int = 10_000,
     timeout: float = 10.0,
     queue: int = 256,
+    code_list: str = "",
     json: bool = False,
 ) -> None:
     """Serve agents over HTTP: programs ask for decisions, people play games against them.
@@ -37,7 +38,8 @@ def serve(
         agents: Runs, checkpoints, exported files, or agents with their game (connect4:mcts(200)); name=AGENT names one.
         port: Port to listen on, 0 to 65535 (0: any free port).
         host: Address for other machines, 0.0.0.0 for all, which then need the token; by default only this machine.
-        token: Secret that clients send, at least 16 characters; random by default when --host is given.
+        token: Secret that clients send, at least 16 characters; by default that in the environment variable
+            LUDUS_SERVER_TOKEN, or a random one when --host is given.
         cors: Origins of web pages that may use the server, such as https://example.org.
         workers: Number of processes; more than one need a shared --store.
         store: Where sessions are kept: memory, sqlite:FILE or redis://HOST[:PORT][/DB].
@@ -45,6 +47,7 @@ def serve(
         max_sessions: Number of sessions; above it the least recently used one is removed.
         timeout: Seconds after which a request that still waits is answered 503.
         queue: Decisions that may wait for a model; more are answered 503.
+        code_list: For agents of the duel: file with the codes of the cards that /v0 accepts, one per line.
         json: Print the address as one JSON object instead of text.
     """
     process = _process()
@@ -59,7 +62,7 @@ def serve(
         needed = f"; clients send the header Authorization: Bearer {secret}" if host and not token else ""
         print(f"serving at {place} (Ctrl-C ends it), documentation at {place}/docs{needed}")
     sys.stdout.flush()
-    plan = process.Plan(agents, host, secret, cors, store, session_expiry, max_sessions, timeout, queue)
+    plan = process.Plan(agents, host, secret, cors, store, session_expiry, max_sessions, timeout, queue, code_list)
     with listening:
         process.serve(plan, listening, workers)
 

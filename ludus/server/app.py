@@ -64,8 +64,9 @@ def _mount_reference(app: FastAPI, service: Service) -> None:
     """Add the reference API, if a model plays its game; that is known when the models are loaded."""
     if any(games.plain_name(model.game) == "duel" for model in service.models.values()):
         from ludus.server.reference.routes import routes
+        from ludus.server.reference.service import Settings
 
-        app.include_router(routes(service))
+        app.include_router(routes(service, Settings(code_list=service.settings.code_list)))
         app.openapi_schema = None
 
 

@@ -53,6 +53,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.connections) > MOST_CONNECTIONS:
             transport.close()
 
+    def handle_websocket_upgrade(self) -> None:
+        self._timer.cancel()  # a WebSocket has its own protocol, with other limits
+        super().handle_websocket_upgrade()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
         super().connection_lost(exc)

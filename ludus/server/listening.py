@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from ludus.types import LudusError
 WAITING = 2048
 """connections that may wait to be accepted"""
 LEAST_TOKEN = 16
+TOKEN = "LUDUS_SERVER_TOKEN"
+"""environment variable with the token to require, which a command line would show to other users of the machine"""
 
 
 def listen(host: str, ports: Sequence[int]) -> socket.socket:
@@ -47,7 +50,8 @@ def address(host: str, port: int) -> str:
 
 
 def secret_for(host: str, token: str) -> str:
-    """The token to require: the given one, or a random one if other machines are admitted."""
+    """The token to require: the given one, that of the environment, or a random one if other machines are admitted."""
+    token = token or os.environ.get(TOKEN, "")
     if token and len(token) < LEAST_TOKEN:
         raise LudusError(f"--token has {len(token)} characters, which is easy to guess; use {LEAST_TOKEN} or more")
     if not token.isascii() or not token.isprintable() or " " in token:

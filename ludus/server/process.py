@@ -45,6 +45,7 @@ class Plan:
     max_sessions: int = 10_000
     timeout: float = 10.0
     queue: int = 256
+    code_list: str = ""
 
 
 def check_workers(workers: int, store: str) -> None:
@@ -78,7 +79,7 @@ def run(plan: Plan, listening: socket.socket) -> None:
     logs.set_up()
     _raise_limit_of_files()
     store = store_of(plan.store, Limits(plan.session_expiry, plan.max_sessions))
-    service = Service(plan.agents, store, Settings(queue=plan.queue, timeout=plan.timeout))
+    service = Service(plan.agents, store, Settings(queue=plan.queue, timeout=plan.timeout, code_list=plan.code_list))
     errors: list[Exception] = []
 
     def failed(error: Exception) -> None:
@@ -131,11 +132,14 @@ def supervise(plan: Plan, listening: socket.socket, workers: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     running = {place: _start(plan, listening) for place in range(workers)}
+    first = set(running.values())
     try:
         while not stopping:
             time.sleep(0.1)
             for place, process in running.items():
                 if not process.is_alive():
+                    if process in first and process.exitcode == FAILED:
+                        raise LudusError("the workers cannot load the agents; see the messages above")
                     running[place] = _restart(process, plan, listening)
     finally:
         _stop(list(running.values()))
@@ -150,8 +154,6 @@ def _start(plan: Plan, listening: socket.socket) -> BaseProcess:
 
 
 def _restart(dead: BaseProcess, plan: Plan, listening: socket.socket) -> BaseProcess:
-    if dead.exitcode == FAILED:
-        raise LudusError("the workers cannot load the agents; see the messages above")
     logs.note("worker_died", pid=dead.pid, exitcode=dead.exitcode)
     time.sleep(RESTART)
     return _start(plan, listening)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
+from ludus.files import trusted_names
 from ludus.server import loading, sessions
 from ludus.server.batching import Batcher, Decided, Meter
 from ludus.server.loading import Source
@@ -42,6 +43,8 @@ class Settings:
     """seconds after which a request that still waits is answered 503 (timeout)"""
     sample: bool = False
     """sample actions from the policy instead of choosing the most likely one; repeatable for the seed of a session"""
+    code_list: str = ""
+    """a file with the codes of cards that /v0 accepts; empty for those of the model"""
 
 
 class Served(NamedTuple):
@@ -246,8 +249,9 @@ class Service:
         """Load and compile a version, off the event loop."""
 
         def loaded() -> Loaded:
-            model = loading.load(source, self.settings.sample, self.settings.batch, folder)
-            model.warm(lambda *progress: tell(source.name, *progress))
+            with trusted_names():
+                model = loading.load(source, self.settings.sample, self.settings.batch, folder)
+                model.warm(lambda *progress: tell(source.name, *progress))
             return model
 
         model = await asyncio.to_thread(loaded)

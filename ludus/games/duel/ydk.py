@@ -6,7 +6,6 @@ A `Deck` need not be legal; every deck that these functions read, make or write 
 from __future__ import annotations
 
 import difflib
-import os
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -15,7 +14,8 @@ import numpy as np
 
 from ludus.games.duel.legality import COPIES, FEWEST, MOST_EXTRA, Entry, check_entries, check_known
 from ludus.games.duel.stages import EXTRA, MONSTER, SPELL, STAGES, TRAP, cards_by_code, cards_of_stage, kind_of
-from ludus.types import NO_FILES, LudusError
+from ludus.files import names_may_be_files
+from ludus.types import LudusError
 
 FOLDER = pathlib.Path(__file__).parent / "decks"
 MOST_BYTES, MOST_CODE = 64 * 2**10, 2**32 - 1
@@ -51,7 +51,7 @@ def named(name: str) -> Deck:
 
 def find_deck(name: str) -> Deck:
     """A deck by its name or file name."""
-    if name not in names() and os.environ.get(NO_FILES):
+    if name not in names() and not names_may_be_files():
         known = ", ".join(names())
         raise LudusError(
             f'there is no deck "{name[:40]}"; decks are not read from files here; use {known}, any or random'

@@ -43,7 +43,7 @@ class Settings:
     code_list: str = ""
     """a file with the codes of the known cards; empty for those of the model"""
     test_duel: str = TEST_DUEL
-    """a duel that always exists; empty for none"""
+    """the id of a duel that always exists, as in the reference; empty for none"""
 
 
 class Duels:
@@ -83,6 +83,10 @@ class Duels:
             after, _ = await answered(duel, request, self._encodings_by_name(duel.model), self._decide(duel))
         except RefusedError as refused:
             return _error(str(refused))
+        except Problem as problem:
+            if problem.status in (404, 410):  # the model or its version is gone; errors of a duel have status 200
+                return _error(problem.detail)
+            raise
         if await self._store(id, after, None if is_new else duel.index):
             return after.answer
         latest, _ = await self._load(id)
@@ -143,7 +147,9 @@ class Duels:
 
 def is_duel(model: Loaded) -> bool:
     """Whether a model plays duels."""
-    return plain_name(model.game) == GAME and set(model.observation.names or ()) >= FIELDS
+    return (
+        plain_name(model.game) == GAME and model.acts_on_observations and set(model.observation.names or ()) >= FIELDS
+    )
 
 
 def encoding_of(model: Loaded, codes: list[int] | None) -> Encoding:

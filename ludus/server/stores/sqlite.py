@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import pathlib
 import queue
 import sqlite3
@@ -109,6 +110,8 @@ class SQLiteStore:
 
     def _connect(self) -> sqlite3.Connection:
         try:
+            # Sessions contain the keys of seats, so only this user may read the file.
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
             connection = sqlite3.connect(
                 self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -117,7 +120,7 @@ class SQLiteStore:
             except BaseException:
                 connection.close()
                 raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise LudusError(f'cannot keep sessions in "{self._path}": {error}; choose another file') from None
         return connection
 

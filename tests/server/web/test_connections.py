@@ -1,5 +1,6 @@
 """Connections that send endless or incomplete requests are closed."""
 
+import asyncio
 import socket
 import threading
 
@@ -49,6 +50,17 @@ def test_an_incomplete_request_is_closed(address, sent):
         connection.sendall(sent)
         received = b"".join(iter(lambda: connection.recv(4096), b""))
     assert received.count(b"200 OK") == sent.count(b"\r\n\r\nGET")
+
+
+def test_the_timer_of_a_connection_ends_with_its_upgrade_to_a_websocket(monkeypatch):
+    ended = []
+    monkeypatch.setattr(connections.HttpToolsProtocol, "handle_websocket_upgrade", lambda self: ended.append(self))
+    protocol = connections.BoundedProtocol.__new__(connections.BoundedProtocol)
+    loop = asyncio.new_event_loop()
+    protocol._timer = loop.call_later(60, ended.clear)
+    protocol.handle_websocket_upgrade()
+    assert ended == [protocol] and protocol._timer.cancelled()
+    loop.close()
 
 
 def test_an_endless_head_is_closed(address):

@@ -19,7 +19,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from ludus.agents.export.formats import foreign, reason_of
-from ludus.agents.export.metadata import Metadata, Quantization
+from ludus.agents.export.metadata import LARGEST, Metadata, Quantization
 from ludus.types import Array, LudusError
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def metadata_of(data: bytes, place: str) -> bytes:
         raise foreign(place, "it is not TFLite")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if max(archive.getinfo(name).file_size for name in (MANIFEST, CHECKSUM)) > LARGEST:
+                raise ValueError(f"it has more than {LARGEST} bytes")
             text, wanted = archive.read(MANIFEST), archive.read(CHECKSUM)
             size = archive.getinfo(MANIFEST).header_offset
     except Exception as error:  # zipfile and zlib raise many classes of errors for damaged files
