@@ -192,18 +192,22 @@ class Games:
             raise Problem(404, "game_not_found", "there is no game of this id; open one with POST /v1/games")
         if id not in self._tables:
             await self._load(id)  # before anything is kept for an id that does not exist
-            self._keep(id, self._tables.get(id) or Table())
+            return self._keep(id, self._tables.get(id) or Table())
         self._tables.move_to_end(id)
         return self._tables[id]
 
-    def _keep(self, id: str, table: Table) -> None:
+    def _keep(self, id: str, table: Table) -> Table:
+        """Keep a copy; the least recently used ones that nobody uses make room for it."""
         self._tables[id] = table
-        for old in [one for one, kept in self._tables.items() if not kept.lock.locked()][: len(self._tables) - KEPT]:
+        unused = [one for one, kept in self._tables.items() if one != id and not kept.lock.locked()]
+        for old in unused[: max(0, len(self._tables) - KEPT)]:
             self._drop(old)
+        return table
 
     def _drop(self, id: str) -> None:
         if (table := self._tables.pop(id, None)) and table.match:
             table.match.close()
+            table.match = None  # a request that already waits for this copy makes a new one
 
     async def _load(self, id: str) -> Record:
         record = await self.service.store.get(id)
