@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ class Games:
         self.service, self.bench = service, Bench()
         self._tables: OrderedDict[str, Table] = OrderedDict()
         self._preparations: dict[str, preparation.Preparation] = {}
+        self._preparing = threading.Lock()
         self._threads: anyio.CapacityLimiter | None = None
         self._running: set[asyncio.Task[State]] = set()
 
@@ -164,9 +166,10 @@ class Games:
         """End the compilers."""
         for task in list(self._running):
             task.cancel()
-        for one in self._preparations.values():
-            preparation.release(one)
-        self._preparations.clear()
+        with self._preparing:
+            for one in self._preparations.values():
+                preparation.release(one)
+            self._preparations.clear()
         for name in list(self._tables):
             self._drop(name)
 
@@ -257,13 +260,14 @@ class Games:
 
     def _prepare(self, game: games.Game) -> preparation.Preparation | None:
         """The process that compiles this game, until it is compiled."""
-        running = self._preparations.get(game.name)
-        if running is None and (running := preparation.prepare(game)) is not None:
-            self._preparations[game.name] = running
-        if running is None or running.running:
-            return running
-        preparation.release(self._preparations.pop(game.name))
-        return None
+        with self._preparing:
+            running = self._preparations.get(game.name)
+            if running is None and (running := preparation.prepare(game)) is not None:
+                self._preparations[game.name] = running
+            if running is None or running.running:
+                return running
+            preparation.release(self._preparations.pop(game.name))
+            return None
 
     def _version(self, name: str, game: games.Game) -> str:
         """The version of a served model; "" for a person and for agents that need the game itself."""

@@ -59,3 +59,26 @@ def test_no_copy_is_dropped_before_there_are_too_many(monkeypatch):
         assert list(games._tables) == ["b", "c", "d", "e"]
 
     play(scenario)
+
+
+def test_two_threads_note_the_end_of_a_compilation_once(monkeypatch):
+    class Ended:
+        """A preparation whose end two threads see at the same time, if they can."""
+
+        meeting = threading.Barrier(2)
+
+        @property
+        def running(self):
+            with suppress(threading.BrokenBarrierError):
+                self.meeting.wait(0.3)
+            return False
+
+    async def scenario(games):
+        game, released = rules.load("tictactoe"), []
+        monkeypatch.setattr(preparation, "prepare", lambda game: None)
+        monkeypatch.setattr(preparation, "release", released.append)
+        games._preparations[game.name] = Ended()
+        found = await asyncio.gather(*[asyncio.to_thread(games._prepare, game) for _ in range(2)])
+        assert found == [None, None] and len(released) == 1
+
+    play(scenario)
