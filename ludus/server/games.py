@@ -23,7 +23,7 @@ from ludus.agents.player import Contestant
 from ludus.agents.protocol import simulates
 from ludus.dsl.cache import interpreted
 from ludus.evaluation import preparation, replays
-from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, check_opening, compiling
+from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, Sent, check_opening, compiling
 from ludus.server.messages import Move, NewGame, OpenedGame, State
 from ludus.server.problems import Problem
 from ludus.server.seating import Bench
@@ -115,40 +115,23 @@ class Games:
             match = await self._current(id, table)
             assert table.saved
             check_key(match, table.saved, move.seat, move.key)
-            if self._is_new(match, move):
+            if is_new(match, table.saved, move):
                 await self._play(id, table, match, move)
             return await self._thread(match.state, id, move.seat)
 
     async def _play(self, id: str, table: Table, match: Match, move: Move) -> None:
         """Play and store a move; if that fails, the copy is dropped and the game in the store has not changed."""
         assert table.saved
-        await self._thread(match.pick, move.seat, move.action, move.name)
+        sent = await self._thread(match.pick, move.seat, move.action, move.name)
         counter = table.counter
         try:
             table.counter = -1
+            table.saved = msgspec.structs.replace(table.saved, sent={**table.saved.sent, move.seat: sent})
             table.saved = await self._answer(match, table.saved)
             await self._store(id, table, counter)
         except BaseException:
             self._drop(id)
             raise
-
-    def _is_new(self, match: Match, move: Move) -> bool:
-        """Whether a move is to be played; False if it is a repetition. Raises Problem for an older or later one."""
-        now = len(match.actions)
-        if move.move == now:
-            return not (move.seat in match.picks and self._same(match, match.picks[move.seat], move))
-        if 0 <= move.move < now and self._same(match, match.action_of(move.move, move.seat), move):
-            return False
-        raise Problem(
-            409, "move_mismatch", f"{now} moves have been played, but this is move {move.move}; ask for the state",
-            expected=now,
-        )  # fmt: skip
-
-    def _same(self, match: Match, played: Action | None, move: Move) -> bool:
-        if move.name is not None:
-            return any(one.move == move.move and one.seat == move.seat and one.name.casefold() == move.name.casefold()
-                       for one in match.log[move.seat]) if move.seat in match.log else False  # fmt: skip
-        return played is not None and played == move.action
 
     async def delete(self, id: str, key: str) -> None:
         """End and forget a game."""
@@ -313,6 +296,28 @@ class Games:
         if self._threads.statistics().tasks_waiting > WAITING:
             raise Problem(503, "overloaded", "too many games are waiting for their agents; try again", retry_after=1)
         return await anyio.to_thread.run_sync(lambda: work(*arguments, **more), limiter=self._threads)
+
+
+def is_new(match: Match, saved: Saved, move: Move) -> bool:
+    """Whether a move is to be played; False if it is a repetition. Raises Problem for an older or later one."""
+    now = len(match.actions)
+    if is_repeated(match, saved.sent.get(move.seat), move):
+        return False
+    if move.move == now:
+        return True
+    raise Problem(
+        409, "move_mismatch", f"{now} moves have been played, but this is move {move.move}; ask for the state",
+        expected=now,
+    )  # fmt: skip
+
+
+def is_repeated(match: Match, sent: Sent | None, move: Move) -> bool:
+    """Whether a person has sent this move before: the newest one, or by its action an earlier one."""
+    if sent is not None and sent.move == move.move:
+        return move.action == sent.action if move.name is None else move.name.strip() in sent.names
+    if move.name is None and move.action is not None and move.move < len(match.actions):
+        return match.action_of(move.move, move.seat) == move.action
+    return False
 
 
 def check_key(match: Match, saved: Saved, seat: int, key: str, look: bool = False) -> None:

@@ -82,3 +82,37 @@ def test_two_threads_note_the_end_of_a_compilation_once(monkeypatch):
         assert found == [None, None] and len(released) == 1
 
     play(scenario)
+
+
+def test_a_move_by_name_is_repeated_safely_while_another_person_chooses():
+    async def scenario(games):
+        opened = await games.open(NewGame("goofspiel", ["person", "person"], 3))
+        move = Move(0, 0, name=" bid 13 ", key=opened.keys["0"])
+        first = await games.move(opened.id, move)
+        assert first.turn == [1] and await games.move(opened.id, move) == first
+        games._drop(opened.id)
+        assert await games.move(opened.id, move) == first, "another worker knows it too"
+        with pytest.raises(Problem, match="not to move"):
+            await games.move(opened.id, msgspec.structs.replace(move, name="bid 1"))
+
+    play(scenario)
+
+
+def test_a_move_by_name_is_repeated_safely_after_many_others(monkeypatch):
+    async def scenario(games):
+        monkeypatch.setattr(matches, "LAST", 1)  # so the decision of one agent is as good as 32
+        opened = await games.open(NewGame("tictactoe", ["person", "random"], 1))
+        chosen = opened.state.legal[4]
+        move = Move(0, 0, name=f"{chosen.name} ")
+        first = await games.move(opened.id, move)
+        assert first.move == 2 and await games.move(opened.id, move) == first
+        assert await games.move(opened.id, Move(0, 0, action=chosen.action)) == first
+        with pytest.raises(Problem, match="2 moves have been played"):
+            await games.move(opened.id, Move(0, 0, name=opened.state.legal[3].name))
+
+    play(scenario)
+
+
+def test_a_game_stored_before_sent_moves_were_is_read():
+    old = {"game": "tictactoe", "seats": ["person"], "seed": 1, "keys": {}, "versions": [""], "memories": [b""]}
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(old), type=Saved).sent == {}
