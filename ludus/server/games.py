@@ -23,6 +23,7 @@ from ludus.agents.player import Contestant
 from ludus.agents.protocol import simulates
 from ludus.dsl.cache import interpreted
 from ludus.evaluation import preparation, replays
+from ludus.server import sessions
 from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, Sent, check_opening, compiling
 from ludus.server.messages import Move, NewGame, OpenedGame, State
 from ludus.server.problems import Problem
@@ -33,7 +34,6 @@ from ludus.types import Array
 
 THREADS, KEPT, WAITING = 4, 256, 64
 """threads that play games, games of which this process keeps a copy, and moves that may wait for a thread"""
-LABEL = "game "
 PREFIX = "game."
 """of ids; ids of agent sessions have no dot, so neither kind is taken for the other"""
 Arguments = ParamSpec("Arguments")
@@ -218,7 +218,7 @@ class Games:
     async def _store(self, id: str, table: Table, expected: int | None) -> None:
         assert table.match and table.saved
         counter = 0 if expected is None else expected + 1
-        record = Record(counter, msgspec.msgpack.encode(table.saved), LABEL + table.match.pool.game.name)
+        record = Record(counter, msgspec.msgpack.encode(table.saved), label_of(table.match, table.saved))
         if not await self.service.store.put(id, record, expected):
             raise Problem(409, "changed_meanwhile", "another request changed the game; ask for the state")
         table.counter = counter
@@ -296,6 +296,12 @@ class Games:
         if self._threads.statistics().tasks_waiting > WAITING:
             raise Problem(503, "overloaded", "too many games are waiting for their agents; try again", retry_after=1)
         return await anyio.to_thread.run_sync(lambda: work(*arguments, **more), limiter=self._threads)
+
+
+def label_of(match: Match, saved: Saved) -> str:
+    """The label under which a store counts games: the game, and the versions of the models that play it."""
+    models = {sessions.label_of(*pair) for pair in zip(saved.seats, saved.versions, strict=True) if pair[1]}
+    return ", ".join([f"game {match.pool.game.name}", *sorted(models)])
 
 
 def is_new(match: Match, saved: Saved, move: Move) -> bool:

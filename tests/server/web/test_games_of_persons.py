@@ -116,3 +116,24 @@ def test_a_move_by_name_is_repeated_safely_after_many_others(monkeypatch):
 def test_a_game_stored_before_sent_moves_were_is_read():
     old = {"game": "tictactoe", "seats": ["person"], "seed": 1, "keys": {}, "versions": [""], "memories": [b""]}
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(old), type=Saved).sent == {}
+
+
+def test_a_version_that_plays_a_game_is_kept():
+    async def run():
+        service = Service(["tictactoe:perfect", "pole=tictactoe:random"], MemoryStore())
+        await service.start()
+        games = Games(service)
+        opened = await games.open(NewGame("tictactoe", ["person", "pole"], 1))
+        old = service.models["pole"]
+        service.models["pole"] = dataclasses.replace(old, version="newer")  # as after a reload
+        await service._drop_unused()
+        kept = [("pole", old.version) in service._served]
+        await games.move(opened.id, Move(0, 0, action=4))
+        await games.delete(opened.id, "")
+        await service._drop_unused()
+        kept.append(("pole", old.version) in service._served)
+        await games.close()
+        await service.close()
+        return kept
+
+    assert asyncio.run(run()) == [True, False]
