@@ -332,7 +332,8 @@ def check_key(match: Match, saved: Saved, seat: int, key: str, look: bool = Fals
         raise Problem(422, "invalid", f"there is no seat {seat}; the seats are 0 to {match.spec.seats - 1}")
     if seat not in saved.keys and not (look and not match.hidden):
         raise Problem(403, "not_your_seat", f"an agent plays seat {seat}")
-    if match.hidden and not hmac.compare_digest(saved.keys[seat].encode(), key.encode()):
-        raise Problem(
-            403, "key_required", "this game has hidden information: send the key of the seat as X-Seat-Key"
-        )  # fmt: skip
+    # Without the key, one person could find out the other's choice by repeating it.
+    needed = match.hidden or (not look and len(saved.keys) > 1)
+    if needed and not hmac.compare_digest(saved.keys[seat].encode(), key.encode()):
+        why = "this game has hidden information" if match.hidden else "more than one person plays this game"
+        raise Problem(403, "key_required", f"{why}: send the key of the seat as X-Seat-Key")

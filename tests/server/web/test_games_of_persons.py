@@ -137,3 +137,16 @@ def test_a_version_that_plays_a_game_is_kept():
         return kept
 
     assert asyncio.run(run()) == [True, False]
+
+
+def test_moves_need_the_key_of_their_seat_if_two_persons_play():
+    async def scenario(games):
+        opened = await games.open(NewGame("tictactoe", ["person", "person"], 1))
+        assert not opened.state.hidden
+        for key in ("", opened.keys["1"]):
+            with pytest.raises(Problem, match="more than one person plays"):
+                await games.move(opened.id, Move(0, 0, action=4, key=key))
+        assert (await games.move(opened.id, Move(0, 0, action=4, key=opened.keys["0"]))).turn == [1]
+        assert (await games.state(opened.id, 0, "")).move == 1, "the view is open"
+
+    play(scenario)
