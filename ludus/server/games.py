@@ -11,9 +11,10 @@ import hmac
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, ParamSpec, TypeVar
 
 import anyio.to_thread
 import msgspec
@@ -33,7 +34,7 @@ from ludus.server.stores import Record
 from ludus.types import Array
 
 THREADS, KEPT, WAITING = 4, 256, 64
-"""threads that play games, games of which this process keeps a copy, and moves that may wait for a thread"""
+"""threads in which agents think, and as many for the rest; games kept in this process; requests that may wait"""
 PREFIX = "game."
 """of ids; ids of agent sessions have no dot, so neither kind is taken for the other"""
 Arguments = ParamSpec("Arguments")
@@ -58,27 +59,39 @@ class Games:
         self._tables: OrderedDict[str, Table] = OrderedDict()
         self._preparations: dict[str, preparation.Preparation] = {}
         self._preparing = threading.Lock()
-        self._threads: anyio.CapacityLimiter | None = None
-        self._running: set[asyncio.Task[State]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def open(self, new: NewGame) -> OpenedGame:
-        """A new game; agents move until a person is to move."""
+        """A new game; agents move until a person is to move. After a timeout there is none."""
         self._check_ready()
+        wanted = threading.Event()
+        wanted.set()
+        try:
+            return await self._in_time(self._open(new, wanted.is_set))
+        except TimeoutError:
+            wanted.clear()  # nobody knows its id
+            raise thinking() from None
+
+    async def _open(self, new: NewGame, wanted: Callable[[], bool]) -> OpenedGame:
         seed = secrets.randbelow(2**31) if new.seed is None else new.seed
         opening = Opening(new.game, tuple(new.seats), seed)
         with interpreted():
-            game = await self._thread(check_opening, opening)
+            game = await self._look(check_opening, opening)
         versions = [self._version(seat, game) for seat in opening.seats]
         pairs = zip(opening.seats, versions, strict=True)
         memories = [self.service.models[seat].memory_row() if version else b"" for seat, version in pairs]
         keys = {seat: secrets.token_urlsafe(18) for seat, who in enumerate(opening.seats) if who == PERSON}
         saved = Saved(game.full_name, list(opening.seats), seed, keys, versions, memories)
         name, table = f"{PREFIX}{secrets.token_hex(12)}", Table()
-        table.match = await self._thread(self._build, saved)
-        table.saved = await self._answer(table.match, saved)
-        await self._store(name, table, None)
-        self._keep(name, table)
-        state = await self._thread(table.match.state, name, next(iter(table.match.persons())))
+        async with table.lock:
+            match = table.match = await self._think(self._build, saved)
+            table.saved = await self._answer(match, saved, wanted)
+            if not wanted():
+                match.close()
+                raise thinking()
+            await self._store(name, table, None)
+            self._keep(name, table)
+            state = await self._look(match.state, name, next(iter(match.persons())))
         return OpenedGame(name, {str(seat): key for seat, key in keys.items()}, state)
 
     async def state(self, id: str, seat: int | None, key: str) -> State:
@@ -95,16 +108,20 @@ class Games:
 
     async def move(self, id: str, move: Move) -> State:
         """Play a move; then the agents move until a person is to move. The same request again changes nothing."""
-        work = asyncio.create_task(self._move(id, move))
-        self._running.add(work)
-        work.add_done_callback(self._finished)
         try:
             # The move goes on after a timeout; whoever repeats the request gets its result.
-            return await asyncio.wait_for(asyncio.shield(work), self.service.settings.timeout)
+            return await self._in_time(self._move(id, move))
         except TimeoutError:
-            raise Problem(503, "timeout", "the agents are still thinking; repeat the request", retry_after=1) from None
+            raise thinking() from None
 
-    def _finished(self, work: asyncio.Task[State]) -> None:
+    async def _in_time(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for work, but not too long; it goes on after a TimeoutError."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._finished)
+        return await asyncio.wait_for(asyncio.shield(task), self.service.settings.timeout)
+
+    def _finished(self, work: asyncio.Task[Any]) -> None:
         self._running.discard(work)
         if not work.cancelled():
             work.exception()  # retrieved, so that asyncio does not log it a second time
@@ -117,12 +134,12 @@ class Games:
             check_key(match, table.saved, move.seat, move.key)
             if is_new(match, table.saved, move):
                 await self._play(id, table, match, move)
-            return await self._thread(match.state, id, move.seat)
+            return await self._look(match.state, id, move.seat)
 
     async def _play(self, id: str, table: Table, match: Match, move: Move) -> None:
         """Play and store a move; if that fails, the copy is dropped and the game in the store has not changed."""
         assert table.saved
-        sent = await self._thread(match.pick, move.seat, move.action, move.name)
+        sent = await self._look(match.pick, move.seat, move.action, move.name)
         counter = table.counter
         try:
             table.counter = -1
@@ -166,7 +183,7 @@ class Games:
             assert table.saved
             if seat is not None:
                 check_key(match, table.saved, seat, key, look=True)
-            return await self._thread(work, match)
+            return await self._look(work, match)
 
     def _check_ready(self) -> None:
         if not self.service.ready:
@@ -210,7 +227,7 @@ class Games:
         record = await self._load(id)
         if table.match is None or table.counter != record.counter:
             table.saved = msgspec.msgpack.decode(record.data, type=Saved)
-            table.match = await self._thread(self._build, table.saved)
+            table.match = await self._look(self._build, table.saved)
             table.counter = record.counter
             self._tables[id] = table
         return table.match
@@ -263,17 +280,17 @@ class Games:
 
     # Moves of agents.
 
-    async def _answer(self, match: Match, saved: Saved) -> Saved:
+    async def _answer(self, match: Match, saved: Saved, wanted: Callable[[], bool] = lambda: True) -> Saved:
         """Play while nobody has to be waited for; the game as it is to be stored."""
         memories, seats = list(saved.memories), match.opening.seats
-        while not match.over and not match.waiting_for() and len(match.actions) < MOST_MOVES:
+        while wanted() and not match.over and not match.waiting_for() and len(match.actions) < MOST_MOVES:
             decisions: dict[int, Action] = {}
             for seat in match.acting():
                 if saved.versions[seat]:
                     decisions[seat], memories[seat] = await self._ask(match, saved, seat, memories[seat])
                 elif seats[seat] != PERSON:
-                    decisions[seat] = await self._thread(match.decide, seat)
-            await self._thread(match.play, decisions)
+                    decisions[seat] = await self._think(match.decide, seat)
+            await self._think(match.play, decisions)
         return msgspec.structs.replace(
             saved, memories=memories, actions=match.packed(), picks=dict(match.picks)
         )  # fmt: skip
@@ -287,15 +304,38 @@ class Games:
         )  # fmt: skip
         return decided.action, decided.memory
 
-    async def _thread(
+    # Made when they are needed: older versions of anyio can do that only in an event loop.
+
+    @cached_property
+    def _thinkers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(THREADS)
+
+    @cached_property
+    def _lookers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(THREADS)
+
+    async def _think(
         self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
     ) -> Result:
-        """Run work that blocks in one of a few threads; refuse it if too much is waiting."""
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(THREADS)
-        if self._threads.statistics().tasks_waiting > WAITING:
-            raise Problem(503, "overloaded", "too many games are waiting for their agents; try again", retry_after=1)
-        return await anyio.to_thread.run_sync(lambda: work(*arguments, **more), limiter=self._threads)
+        """Run work of agents in one of a few threads."""
+        return await run_in(self._thinkers, lambda: work(*arguments, **more))
+
+    async def _look(
+        self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
+    ) -> Result:
+        """Run work without decisions in one of a few other threads, so that it need not wait for agents that think."""
+        return await run_in(self._lookers, lambda: work(*arguments, **more))
+
+
+async def run_in(threads: anyio.CapacityLimiter, work: Callable[[], Result]) -> Result:
+    """Run work that blocks in a thread; refuse it if too much is waiting."""
+    if threads.statistics().tasks_waiting > WAITING:
+        raise Problem(503, "overloaded", "too many games are waiting for a thread; try again", retry_after=1)
+    return await anyio.to_thread.run_sync(work, limiter=threads)
+
+
+def thinking() -> Problem:
+    return Problem(503, "timeout", "the agents are still thinking; repeat the request", retry_after=1)
 
 
 def label_of(match: Match, saved: Saved) -> str:

@@ -150,3 +150,24 @@ def test_moves_need_the_key_of_their_seat_if_two_persons_play():
         assert (await games.state(opened.id, 0, "")).move == 1, "the view is open"
 
     play(scenario)
+
+
+def test_agents_that_think_long_delay_neither_answers_nor_other_games(monkeypatch):
+    go, decide = threading.Event(), matches.Match.decide
+    monkeypatch.setattr(matches.Match, "decide", lambda *given: (go.wait(), decide(*given))[1])
+
+    async def scenario(games):
+        other = await games.open(NewGame("tictactoe", ["person", "random"], 1))
+        games.service.settings = Settings(timeout=0.2)
+        slow = [games.open(NewGame("tictactoe", ["random", "person"], seed)) for seed in range(module.THREADS + 1)]
+        try:
+            found = await asyncio.gather(*slow, return_exceptions=True)
+            assert {getattr(one, "code", one) for one in found} == {"timeout"}
+            assert (await games.state(other.id, 0, "")).move == 0
+        finally:
+            go.set()
+        while games._running:
+            await asyncio.sleep(0.01)
+        assert sum((await games.service.store.counts()).values()) == 1, "nobody knows the ids of the others"
+
+    play(scenario)
