@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, ParamSpec, TypeVar
 
 import anyio.to_thread
 import msgspec
@@ -22,7 +24,8 @@ from ludus.agents.player import Contestant
 from ludus.agents.protocol import simulates
 from ludus.dsl.cache import interpreted
 from ludus.evaluation import preparation, replays
-from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, check_opening, compiling
+from ludus.server import sessions
+from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, Sent, check_opening, compiling
 from ludus.server.messages import Move, NewGame, OpenedGame, State
 from ludus.server.problems import Problem
 from ludus.server.seating import Bench
@@ -31,8 +34,7 @@ from ludus.server.stores import Record
 from ludus.types import Array
 
 THREADS, KEPT, WAITING = 4, 256, 64
-"""threads that play games, games of which this process keeps a copy, and moves that may wait for a thread"""
-LABEL = "game "
+"""threads in which agents think, and as many for the rest; games kept in this process; requests that may wait"""
 PREFIX = "game."
 """of ids; ids of agent sessions have no dot, so neither kind is taken for the other"""
 Arguments = ParamSpec("Arguments")
@@ -56,27 +58,40 @@ class Games:
         self.service, self.bench = service, Bench()
         self._tables: OrderedDict[str, Table] = OrderedDict()
         self._preparations: dict[str, preparation.Preparation] = {}
-        self._threads: anyio.CapacityLimiter | None = None
-        self._running: set[asyncio.Task[State]] = set()
+        self._preparing = threading.Lock()
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def open(self, new: NewGame) -> OpenedGame:
-        """A new game; agents move until a person is to move."""
+        """A new game; agents move until a person is to move. After a timeout there is none."""
         self._check_ready()
+        wanted = threading.Event()
+        wanted.set()
+        try:
+            return await self._in_time(self._open(new, wanted.is_set))
+        except TimeoutError:
+            wanted.clear()  # nobody knows its id
+            raise thinking() from None
+
+    async def _open(self, new: NewGame, wanted: Callable[[], bool]) -> OpenedGame:
         seed = secrets.randbelow(2**31) if new.seed is None else new.seed
         opening = Opening(new.game, tuple(new.seats), seed)
         with interpreted():
-            game = await self._thread(check_opening, opening)
+            game = await self._look(check_opening, opening)
         versions = [self._version(seat, game) for seat in opening.seats]
         pairs = zip(opening.seats, versions, strict=True)
         memories = [self.service.models[seat].memory_row() if version else b"" for seat, version in pairs]
         keys = {seat: secrets.token_urlsafe(18) for seat, who in enumerate(opening.seats) if who == PERSON}
         saved = Saved(game.full_name, list(opening.seats), seed, keys, versions, memories)
         name, table = f"{PREFIX}{secrets.token_hex(12)}", Table()
-        table.match = await self._thread(self._build, saved)
-        table.saved = await self._answer(table.match, saved)
-        await self._store(name, table, None)
-        self._keep(name, table)
-        state = await self._thread(table.match.state, name, next(iter(table.match.persons())))
+        async with table.lock:
+            match = table.match = await self._think(self._build, saved)
+            table.saved = await self._answer(match, saved, wanted)
+            if not wanted():
+                match.close()
+                raise thinking()
+            await self._store(name, table, None)
+            self._keep(name, table)
+            state = await self._look(match.state, name, next(iter(match.persons())))
         return OpenedGame(name, {str(seat): key for seat, key in keys.items()}, state)
 
     async def state(self, id: str, seat: int | None, key: str) -> State:
@@ -93,16 +108,20 @@ class Games:
 
     async def move(self, id: str, move: Move) -> State:
         """Play a move; then the agents move until a person is to move. The same request again changes nothing."""
-        work = asyncio.create_task(self._move(id, move))
-        self._running.add(work)
-        work.add_done_callback(self._finished)
         try:
             # The move goes on after a timeout; whoever repeats the request gets its result.
-            return await asyncio.wait_for(asyncio.shield(work), self.service.settings.timeout)
+            return await self._in_time(self._move(id, move))
         except TimeoutError:
-            raise Problem(503, "timeout", "the agents are still thinking; repeat the request", retry_after=1) from None
+            raise thinking() from None
 
-    def _finished(self, work: asyncio.Task[State]) -> None:
+    async def _in_time(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for work, but not too long; it goes on after a TimeoutError."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._finished)
+        return await asyncio.wait_for(asyncio.shield(task), self.service.settings.timeout)
+
+    def _finished(self, work: asyncio.Task[Any]) -> None:
         self._running.discard(work)
         if not work.cancelled():
             work.exception()  # retrieved, so that asyncio does not log it a second time
@@ -113,40 +132,23 @@ class Games:
             match = await self._current(id, table)
             assert table.saved
             check_key(match, table.saved, move.seat, move.key)
-            if self._is_new(match, move):
+            if is_new(match, table.saved, move):
                 await self._play(id, table, match, move)
-            return await self._thread(match.state, id, move.seat)
+            return await self._look(match.state, id, move.seat)
 
     async def _play(self, id: str, table: Table, match: Match, move: Move) -> None:
         """Play and store a move; if that fails, the copy is dropped and the game in the store has not changed."""
         assert table.saved
-        await self._thread(match.pick, move.seat, move.action, move.name)
+        sent = await self._look(match.pick, move.seat, move.action, move.name)
         counter = table.counter
         try:
             table.counter = -1
+            table.saved = msgspec.structs.replace(table.saved, sent={**table.saved.sent, move.seat: sent})
             table.saved = await self._answer(match, table.saved)
             await self._store(id, table, counter)
         except BaseException:
             self._drop(id)
             raise
-
-    def _is_new(self, match: Match, move: Move) -> bool:
-        """Whether a move is to be played; False if it is a repetition. Raises Problem for an older or later one."""
-        now = len(match.actions)
-        if move.move == now:
-            return not (move.seat in match.picks and self._same(match, match.picks[move.seat], move))
-        if 0 <= move.move < now and self._same(match, match.action_of(move.move, move.seat), move):
-            return False
-        raise Problem(
-            409, "move_mismatch", f"{now} moves have been played, but this is move {move.move}; ask for the state",
-            expected=now,
-        )  # fmt: skip
-
-    def _same(self, match: Match, played: Action | None, move: Move) -> bool:
-        if move.name is not None:
-            return any(one.move == move.move and one.seat == move.seat and one.name.casefold() == move.name.casefold()
-                       for one in match.log[move.seat]) if move.seat in match.log else False  # fmt: skip
-        return played is not None and played == move.action
 
     async def delete(self, id: str, key: str) -> None:
         """End and forget a game."""
@@ -164,9 +166,10 @@ class Games:
         """End the compilers."""
         for task in list(self._running):
             task.cancel()
-        for one in self._preparations.values():
-            preparation.release(one)
-        self._preparations.clear()
+        with self._preparing:
+            for one in self._preparations.values():
+                preparation.release(one)
+            self._preparations.clear()
         for name in list(self._tables):
             self._drop(name)
 
@@ -180,7 +183,7 @@ class Games:
             assert table.saved
             if seat is not None:
                 check_key(match, table.saved, seat, key, look=True)
-            return await self._thread(work, match)
+            return await self._look(work, match)
 
     def _check_ready(self) -> None:
         if not self.service.ready:
@@ -192,18 +195,22 @@ class Games:
             raise Problem(404, "game_not_found", "there is no game of this id; open one with POST /v1/games")
         if id not in self._tables:
             await self._load(id)  # before anything is kept for an id that does not exist
-            self._keep(id, self._tables.get(id) or Table())
+            return self._keep(id, self._tables.get(id) or Table())
         self._tables.move_to_end(id)
         return self._tables[id]
 
-    def _keep(self, id: str, table: Table) -> None:
+    def _keep(self, id: str, table: Table) -> Table:
+        """Keep a copy; the least recently used ones that nobody uses make room for it."""
         self._tables[id] = table
-        for old in [one for one, kept in self._tables.items() if not kept.lock.locked()][: len(self._tables) - KEPT]:
+        unused = [one for one, kept in self._tables.items() if one != id and not kept.lock.locked()]
+        for old in unused[: max(0, len(self._tables) - KEPT)]:
             self._drop(old)
+        return table
 
     def _drop(self, id: str) -> None:
         if (table := self._tables.pop(id, None)) and table.match:
             table.match.close()
+            table.match = None  # a request that already waits for this copy makes a new one
 
     async def _load(self, id: str) -> Record:
         record = await self.service.store.get(id)
@@ -220,7 +227,7 @@ class Games:
         record = await self._load(id)
         if table.match is None or table.counter != record.counter:
             table.saved = msgspec.msgpack.decode(record.data, type=Saved)
-            table.match = await self._thread(self._build, table.saved)
+            table.match = await self._look(self._build, table.saved)
             table.counter = record.counter
             self._tables[id] = table
         return table.match
@@ -228,7 +235,7 @@ class Games:
     async def _store(self, id: str, table: Table, expected: int | None) -> None:
         assert table.match and table.saved
         counter = 0 if expected is None else expected + 1
-        record = Record(counter, msgspec.msgpack.encode(table.saved), LABEL + table.match.pool.game.name)
+        record = Record(counter, msgspec.msgpack.encode(table.saved), label_of(table.match, table.saved))
         if not await self.service.store.put(id, record, expected):
             raise Problem(409, "changed_meanwhile", "another request changed the game; ask for the state")
         table.counter = counter
@@ -253,13 +260,14 @@ class Games:
 
     def _prepare(self, game: games.Game) -> preparation.Preparation | None:
         """The process that compiles this game, until it is compiled."""
-        running = self._preparations.get(game.name)
-        if running is None and (running := preparation.prepare(game)) is not None:
-            self._preparations[game.name] = running
-        if running is None or running.running:
-            return running
-        preparation.release(self._preparations.pop(game.name))
-        return None
+        with self._preparing:
+            running = self._preparations.get(game.name)
+            if running is None and (running := preparation.prepare(game)) is not None:
+                self._preparations[game.name] = running
+            if running is None or running.running:
+                return running
+            preparation.release(self._preparations.pop(game.name))
+            return None
 
     def _version(self, name: str, game: games.Game) -> str:
         """The version of a served model; "" for a person and for agents that need the game itself."""
@@ -272,17 +280,17 @@ class Games:
 
     # Moves of agents.
 
-    async def _answer(self, match: Match, saved: Saved) -> Saved:
+    async def _answer(self, match: Match, saved: Saved, wanted: Callable[[], bool] = lambda: True) -> Saved:
         """Play while nobody has to be waited for; the game as it is to be stored."""
         memories, seats = list(saved.memories), match.opening.seats
-        while not match.over and not match.waiting_for() and len(match.actions) < MOST_MOVES:
+        while wanted() and not match.over and not match.waiting_for() and len(match.actions) < MOST_MOVES:
             decisions: dict[int, Action] = {}
             for seat in match.acting():
                 if saved.versions[seat]:
                     decisions[seat], memories[seat] = await self._ask(match, saved, seat, memories[seat])
                 elif seats[seat] != PERSON:
-                    decisions[seat] = await self._thread(match.decide, seat)
-            await self._thread(match.play, decisions)
+                    decisions[seat] = await self._think(match.decide, seat)
+            await self._think(match.play, decisions)
         return msgspec.structs.replace(
             saved, memories=memories, actions=match.packed(), picks=dict(match.picks)
         )  # fmt: skip
@@ -296,15 +304,66 @@ class Games:
         )  # fmt: skip
         return decided.action, decided.memory
 
-    async def _thread(
+    # Made when they are needed: older versions of anyio can do that only in an event loop.
+
+    @cached_property
+    def _thinkers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(THREADS)
+
+    @cached_property
+    def _lookers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(THREADS)
+
+    async def _think(
         self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
     ) -> Result:
-        """Run work that blocks in one of a few threads; refuse it if too much is waiting."""
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(THREADS)
-        if self._threads.statistics().tasks_waiting > WAITING:
-            raise Problem(503, "overloaded", "too many games are waiting for their agents; try again", retry_after=1)
-        return await anyio.to_thread.run_sync(lambda: work(*arguments, **more), limiter=self._threads)
+        """Run work of agents in one of a few threads."""
+        return await run_in(self._thinkers, lambda: work(*arguments, **more))
+
+    async def _look(
+        self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
+    ) -> Result:
+        """Run work without decisions in one of a few other threads, so that it need not wait for agents that think."""
+        return await run_in(self._lookers, lambda: work(*arguments, **more))
+
+
+async def run_in(threads: anyio.CapacityLimiter, work: Callable[[], Result]) -> Result:
+    """Run work that blocks in a thread; refuse it if too much is waiting."""
+    if threads.statistics().tasks_waiting > WAITING:
+        raise Problem(503, "overloaded", "too many games are waiting for a thread; try again", retry_after=1)
+    return await anyio.to_thread.run_sync(work, limiter=threads)
+
+
+def thinking() -> Problem:
+    return Problem(503, "timeout", "the agents are still thinking; repeat the request", retry_after=1)
+
+
+def label_of(match: Match, saved: Saved) -> str:
+    """The label under which a store counts games: the game, and the versions of the models that play it."""
+    models = {sessions.label_of(*pair) for pair in zip(saved.seats, saved.versions, strict=True) if pair[1]}
+    return ", ".join([f"game {match.pool.game.name}", *sorted(models)])
+
+
+def is_new(match: Match, saved: Saved, move: Move) -> bool:
+    """Whether a move is to be played; False if it is a repetition. Raises Problem for an older or later one."""
+    now = len(match.actions)
+    if is_repeated(match, saved.sent.get(move.seat), move):
+        return False
+    if move.move == now:
+        return True
+    raise Problem(
+        409, "move_mismatch", f"{now} moves have been played, but this is move {move.move}; ask for the state",
+        expected=now,
+    )  # fmt: skip
+
+
+def is_repeated(match: Match, sent: Sent | None, move: Move) -> bool:
+    """Whether a person has sent this move before: the newest one, or by its action an earlier one."""
+    if sent is not None and sent.move == move.move:
+        return move.action == sent.action if move.name is None else move.name.strip() in sent.names
+    if move.name is None and move.action is not None and move.move < len(match.actions):
+        return match.action_of(move.move, move.seat) == move.action
+    return False
 
 
 def check_key(match: Match, saved: Saved, seat: int, key: str, look: bool = False) -> None:
@@ -313,7 +372,8 @@ def check_key(match: Match, saved: Saved, seat: int, key: str, look: bool = Fals
         raise Problem(422, "invalid", f"there is no seat {seat}; the seats are 0 to {match.spec.seats - 1}")
     if seat not in saved.keys and not (look and not match.hidden):
         raise Problem(403, "not_your_seat", f"an agent plays seat {seat}")
-    if match.hidden and not hmac.compare_digest(saved.keys[seat].encode(), key.encode()):
-        raise Problem(
-            403, "key_required", "this game has hidden information: send the key of the seat as X-Seat-Key"
-        )  # fmt: skip
+    # Without the key, one person could find out the other's choice by repeating it.
+    needed = match.hidden or (not look and len(saved.keys) > 1)
+    if needed and not hmac.compare_digest(saved.keys[seat].encode(), key.encode()):
+        why = "this game has hidden information" if match.hidden else "more than one person plays this game"
+        raise Problem(403, "key_required", f"{why}: send the key of the seat as X-Seat-Key")

@@ -39,6 +39,15 @@ class Opening(NamedTuple):
     seed: int
 
 
+class Sent(msgspec.Struct, frozen=True):
+    """The newest move that a person has sent, to recognize the request if it is repeated."""
+
+    move: int
+    action: int | list[float]
+    names: tuple[str, ...]
+    """as it was sent, and as it is shown"""
+
+
 class Saved(msgspec.Struct, frozen=True):
     """A game as it is stored."""
 
@@ -55,6 +64,8 @@ class Saved(msgspec.Struct, frozen=True):
     """of all moves so far, in the type and shape of a replay"""
     picks: dict[int, int | list[float]] = {}
     """choices of persons for the next move, in games in which all seats act at once"""
+    sent: dict[int, Sent] = {}
+    """by each person"""
 
 
 class Match:
@@ -113,7 +124,7 @@ class Match:
 
     # Moves of persons.
 
-    def pick(self, seat: int, action: Action | None, name: str | None) -> None:
+    def pick(self, seat: int, action: Action | None, name: str | None) -> Sent:
         """A person's choice for the next move; raises Problem if it is not legal."""
         if self.over:
             raise Problem(409, "game_over", "the game is over; open another one", move=len(self.actions))
@@ -124,7 +135,9 @@ class Match:
         if (action is None) == (name is None):
             raise Problem(422, "invalid", "give either the action of the move or its name")
         with self.mode():
-            self.picks[seat] = self._read(seat, action, name)
+            chosen = self.picks[seat] = self._read(seat, action, name)
+            shown = "" if isinstance(chosen, list) else self.pool.action_name(chosen, seat=seat)
+        return Sent(len(self.actions), chosen, (shown,) if name is None else (shown, name.strip()))
 
     def _read(self, seat: int, action: Action | None, name: str | None) -> Action:
         bounds = self.spec.actions

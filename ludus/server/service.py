@@ -260,10 +260,12 @@ class Service:
         return served
 
     async def _drop_unused(self) -> None:
-        """Free the memory of old versions that have no sessions."""
+        """Free the memory of old versions that have no sessions and no games."""
         counts = await self.store.counts()
+        # The label of a game lists the versions that play it, after commas.
+        listed = "".join(f", {label}," for label in counts)
         for (name, version), served in list(self._served.items()):
-            used = version == self.models[name].version or counts.get(sessions.label_of(name, version), 0)
+            used = version == self.models[name].version or f", {sessions.label_of(name, version)}," in listed
             if not used and not served.batcher.waiting:
                 del self._served[name, version]
                 await served.batcher.close()

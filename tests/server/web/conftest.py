@@ -52,7 +52,7 @@ class Served:
         """A new game; agents that simulate it wait until it is compiled."""
         body, deadline = {"game": game, "seats": seats, "seed": seed}, time.monotonic() + PATIENCE
         while (answer := self.http.post("/v1/games", json=body)).status_code == 503 and time.monotonic() < deadline:
-            assert answer.json()["code"] == "compiling" and int(answer.headers["retry-after"]) >= 1
+            assert answer.json()["code"] in ("compiling", "timeout") and int(answer.headers["retry-after"]) >= 1
             time.sleep(0.5)
         return self._checked(answer, 201)
 
