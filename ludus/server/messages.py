@@ -79,7 +79,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     action: Choice | Numbers | None = None
     name: Annotated[str, Meta(max_length=500)] | None = None
     key: Annotated[str, Meta(max_length=100)] = ""
-    """the key of the seat, in games with hidden information or more than one person; it may be in the header X-Seat-Key"""
+    """the key of the seat, if the game hides information or has several persons; or in the header X-Seat-Key"""
 
 
 class Look(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
