@@ -1,4 +1,4 @@
-"""Compiler intrinsics: arrays without reference counting, prefetching of rows, and words shared by threads."""
+"""Compiler intrinsics: arrays without reference counting, prefetching of rows, and copies between addresses."""
 
 from __future__ import annotations
 
@@ -64,37 +64,6 @@ def _prefetch(typing: object, rows: types.Array, place: types.Integer) -> tuple[
     return types.void(rows, types.int64), generate
 
 
-def _word(context: Context, builder: ir.IRBuilder, kind: types.Type, words: ir.Value, place: ir.Value) -> ir.Value:
-    """The address of words[place]."""
-    array = context.make_array(kind)(context, builder, words)
-    return cgutils.get_item_pointer(context, builder, kind, array, [place])
-
-
-@_instructions
-def _load_word(typing: object, words: types.Array, place: types.Integer) -> tuple[Signature, Generate]:
-    def generate(
-        context: Context, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
-    ) -> ir.Value:
-        address = _word(context, builder, signature.args[0], *arguments)
-        return builder.load_atomic(address, "seq_cst", 8)
-
-    return types.int64(words, types.int64), generate
-
-
-@_instructions
-def _swap_word(
-    typing: object, words: types.Array, place: types.Integer, expected: types.Integer, new: types.Integer
-) -> tuple[Signature, Generate]:
-    def generate(
-        context: Context, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
-    ) -> ir.Value:
-        address = _word(context, builder, signature.args[0], *arguments[:2])
-        result = builder.cmpxchg(address, *arguments[2:], "seq_cst", "seq_cst")
-        return builder.extract_value(result, 1)
-
-    return types.boolean(words, types.int64, types.int64, types.int64), generate
-
-
 def _copying(bits: int) -> Callable[[int, int], None]:
     """An intrinsic that copies a number of so many bits from one address to another."""
 
@@ -113,18 +82,6 @@ def _copying(bits: int) -> Callable[[int, int], None]:
     return cast(Callable[[int, int], None], copy)
 
 
-@_instructions
-def _yield_core(typing: object) -> tuple[Signature, Generate]:
-    def generate(
-        context: Context, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
-    ) -> ir.Value:
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
-        return context.get_dummy_value()
-
-    return types.void(), generate
-
-
 def _same(arrays: Arrays) -> Arrays:
     return arrays
 
@@ -141,11 +98,5 @@ made the tabular loop five times slower. Borrowed arrays are free to pass on; th
 """
 prefetch: Callable[[Array, int], None] = _nothing if plain_python() else _prefetch
 """Prefetch rows[place] into the processor's cache."""
-load_word: Callable[[Array, int], int] = _load_word
-"""Atomically read an int64 that another thread may write."""
-swap_word: Callable[[Array, int, int, int], bool] = _swap_word
-"""Atomically replace words[place] by a new value if it is the expected one; returns whether it was."""
-yield_core: Callable[[], None] = _yield_core
-"""Let other threads run on this core (POSIX only)."""
 copy_word, copy_byte = _copying(64), _copying(8)
 """Copy eight bytes, or one, from an address to another."""

@@ -9,7 +9,6 @@ import itertools
 import os
 import pathlib
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
@@ -26,8 +25,7 @@ from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.files.source_errors import explain, line_of
 from ludus.pool import binding
 from ludus.pool.actions import illegal, random_actions, read_actions
-from ludus.pool.crew import NO_FIELDS, NO_GATE, NO_GATES, Crew, crews_work
-from ludus.pool.output import Output
+from ludus.pool.output import NO_FIELDS, Output
 from ludus.pool.protocol import AnyPool, Snapshot
 from ludus.types import Array, DType, LudusError, Step
 
@@ -51,9 +49,7 @@ class Pool:
 
     can_fork = can_save = True
     worth_a_thread = 250e-6
-    """seconds of work below which waking an additional thread costs more than it saves"""
-    worth_a_member = 15e-6
-    """the same for a thread of a crew, which is awake"""
+    """seconds of work below which an additional thread costs more than it saves"""
 
     def __init__(
         self, game: str | games.Game, rows: int = 1, seed: int | Sequence[int] = 0, threads: int | None = None
@@ -76,7 +72,6 @@ class Pool:
         self._played = 0
         self._seconds = 1.0
         self._executor: ThreadPoolExecutor | None = None
-        self._crew: Crew | None = None
         warm_up(self)
 
     def __repr__(self) -> str:
@@ -144,8 +139,6 @@ class Pool:
 
         With `rows` [N] booleans, only the marked games move. The actions of the others must be legal too.
         """
-        if rows is None and self._suits_a_crew():
-            return self._advance_by_crew(self._read(actions))
         return self.advance_checked(self.check(actions), rows)
 
     def advance_checked(self, checked: Array, rows: Array | None = None) -> Step:
@@ -183,7 +176,7 @@ class Pool:
 
     def first_illegal(self, packed: Array) -> int:
         """The first row of `step` whose action is illegal, or -1."""
-        return int(self.kernel.first_illegal(self.states, packed, self._rows, NO_GATES, 0))
+        return int(self.kernel.first_illegal(self.states, packed, self._rows))
 
     def play_randomly(self, steps: int, seed: int = 0) -> int:
         """`steps` steps of random legal play inside the compiled loop; returns the number of decisions made."""
@@ -312,43 +305,11 @@ class Pool:
         if self._executor:
             self._executor.shutdown()
             self._executor = None
-        if self._crew:
-            self._crew.stop()
-            self._crew = None
 
     def _advance(self, actions: Array, low: int, high: int, fields: Array = NO_FIELDS, output: int = 0) -> None:
         self.kernel.advance(
-            self.states, self._blank, actions, self._rows, self._observations, low, high, NO_GATE, fields, output
+            self.states, self._blank, actions, self._rows, self._observations, low, high, fields, output
         )
-
-    def _suits_a_crew(self) -> bool:
-        """Whether a step is too short to wake threads, and long enough for threads that are awake."""
-        shares = min(self.threads, int(self._seconds / self.worth_a_member))
-        return shares > 1 and self._seconds < 2 * self.worth_a_thread and crews_work()
-
-    def _advance_by_crew(self, actions: Array) -> Step:
-        if self._crew is None:
-            self._crew = self._new_crew(min(self.threads, int(self._seconds / self.worth_a_member)) - 1)
-        start, buffer, self._step = time.perf_counter(), self._output.buffer(), None
-        bad = self._crew.advance(actions, buffer)
-        self._refuse(bad, actions)
-        self._step = self._output.step(buffer)
-        self._seconds = (time.perf_counter() - start) * self._crew.size
-        return self._step
-
-    def _new_crew(self, members: int) -> Crew:
-        kernel, states, blank, rows = self.kernel, self.states, self._blank, self._rows
-        observations, fields, actions = self._observations, self._output.fields, self._no_actions()
-
-        def check(gates: Array, output: int) -> int:
-            return int(kernel.first_illegal(states, actions, rows, gates, output))
-
-        def step(low: int, high: int, gate: Array, output: int) -> None:
-            kernel.advance(states, blank, actions, rows, observations, low, high, gate, fields, output)
-
-        crew = Crew(members, self.rows, actions["action"].reshape(-1), check, step)
-        weakref.finalize(self, crew.stop)
-        return crew
 
     def _advance_some(self, actions: Array, chosen: Array) -> None:
         """One step of the chosen games, one call per range of adjacent rows."""
@@ -448,8 +409,8 @@ def _touch_rules(pool: Pool) -> None:
     """Call kernels on an empty range, which is enough to compile them."""
     kernel, states, blank = pool.kernel, pool.states[:0], pool._blank
     rows, observations, actions = pool._rows[:0], pool._observations[:0], pool._no_actions()[:0]
-    kernel.advance(states, blank, actions, rows, observations, 0, 0, NO_GATE, NO_FIELDS, 0)
-    kernel.first_illegal(states, actions, rows, NO_GATES, 0)
+    kernel.advance(states, blank, actions, rows, observations, 0, 0, NO_FIELDS, 0)
+    kernel.first_illegal(states, actions, rows)
 
 
 def _touch_random_play(pool: Pool) -> None:

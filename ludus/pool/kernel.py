@@ -8,22 +8,8 @@ array has an atomic reference count, and contention on it would cancel the gain 
 import numpy as np
 
 from ludus.dsl import OVER, PLAYING, kernel, rule
-from ludus.dsl.intrinsics import swap_word
 from ludus.dsl.random import GOLDEN, mix, scale
-from ludus.pool.crew import (
-    HIGH_GAME,
-    LOW_GAME,
-    MOVING,
-    OUTPUT,
-    READY,
-    STATE,
-    agree,
-    agreed,
-    claimed,
-    post,
-    spread,
-    take_back,
-)  # fmt: skip
+from ludus.pool.output import spread
 from ludus.types import Continuous
 
 SPEC = rules.SPEC
@@ -115,25 +101,11 @@ def advance_game(states, blank, actions, rows, observations, i):
 
 
 @kernel
-def advance(states, blank, actions, rows, observations, low, high, gate, fields, output):
-    """One step of games low .. high-1; the fields of what their players see are copied to the output.
-
-    With a gate, this is a member of a crew (`crew.py`): it steps the games that are posted there, until none are.
-    """
-    member = len(gate) > 0
-    while True:
-        if member:
-            if not claimed(gate):
-                return
-            low, high, output = gate[LOW_GAME], gate[HIGH_GAME], gate[OUTPUT]
-            if not agreed(gate, illegal_in(states, actions, rows, low, high)):
-                continue
-        for i in range(low, high):
-            advance_game(states, blank, actions, rows, observations, i)
-        spread(fields, output, low * VIEWS, high * VIEWS)
-        if not member:
-            return
-        swap_word(gate, STATE, MOVING, READY)
+def advance(states, blank, actions, rows, observations, low, high, fields, output):
+    """One step of games low .. high-1; the fields of what their players see are copied to the output."""
+    for i in range(low, high):
+        advance_game(states, blank, actions, rows, observations, i)
+    spread(fields, output, low * VIEWS, high * VIEWS)
 
 
 @rule
@@ -194,10 +166,10 @@ def play_randomly(states, blank, actions, rows, observations, low, high, steps, 
     return decisions
 
 
-@rule
-def illegal_in(states, actions, rows, low, high):
-    """The first row of games low .. high-1 whose action is not allowed, or -1."""
-    for i in range(low, high):
+@kernel
+def first_illegal(states, actions, rows):
+    """The first row whose action is not allowed, or -1; checked before any game moves."""
+    for i in range(len(states)):
         if states[i].status != PLAYING:
             continue
         for view in range(VIEWS):
@@ -212,21 +184,6 @@ def illegal_in(states, actions, rows, low, high):
                 if choice < 0 or choice >= ACTIONS or rows[index].mask[choice] == 0:
                     return index
     return -1
-
-
-@kernel
-def first_illegal(states, actions, rows, gates, output):
-    """The first row whose action is not allowed, or -1; checked before any game moves.
-
-    With gates, a crew checks the actions and begins to move its share of the games if all are legal.
-    """
-    games = len(states)
-    post(gates, games, output)
-    illegal = illegal_in(states, actions, rows, 0, games // (len(gates) + 1))
-    for member in range(len(gates)):
-        if take_back(gates[member]) and illegal < 0:
-            illegal = illegal_in(states, actions, rows, gates[member, LOW_GAME], gates[member, HIGH_GAME])
-    return agree(gates, illegal)
 
 
 @kernel

@@ -6,12 +6,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ludus.pool.crew import NO_FIELDS
+from ludus.dsl import part
+from ludus.dsl.intrinsics import copy_byte, copy_word
 from ludus.types import Array, DType, Step
 
+SOURCE, STRIDE, SIZE, OFFSET = range(4)
+"""the columns of a table of fields: address of the first record's field, bytes between records, bytes, place in the
+output"""
+NO_FIELDS: Array = np.zeros((0, 4), np.int64)
 LINE = 64
 """bytes of a cache line, to which arrays are aligned"""
 BOOLEANS = ("mask", "first")
+
+
+@part
+def spread(fields, output, low, high):  # type: ignore[no-untyped-def]
+    """Copy the fields of records low .. high-1 to one array per field, which lie one after the other in the output."""
+    for field in range(len(fields)):
+        stride, size = fields[field, STRIDE], fields[field, SIZE]
+        source, target = fields[field, SOURCE] + low * stride, output + fields[field, OFFSET] + low * size
+        words = size // 8
+        for _ in range(low, high):
+            for word in range(words):
+                copy_word(source + 8 * word, target + 8 * word)
+            for byte in range(8 * words, size):
+                copy_byte(source + byte, target + byte)
+            source += stride
+            target += size
 
 
 class Place(NamedTuple):

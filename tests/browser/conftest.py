@@ -34,6 +34,10 @@ def end_trainers(server):
 @pytest.fixture(scope="module")
 def browser():
     """One browser per file, because its event loop runs while it is open, and other tests have their own loops."""
+    with contextlib.suppress(ImportError):  # then the test is skipped below
+        from playwright.sync_api import expect
+
+        expect.set_options(timeout=1000 * PATIENCE)
     try:
         opened = chromium()
         browser = opened.__enter__()

@@ -12,7 +12,7 @@ from ludus.bridges import AnyPool
 from ludus.dsl import PLAYING
 from ludus.dsl.rows import as_plain, compiling, new_rows
 from ludus.pool import Pool
-from ludus.pool.crew import NO_FIELDS, NO_GATE
+from ludus.pool.output import NO_FIELDS
 from ludus.types import Array, Discrete, LudusError
 
 LARGEST = 2_000_000
@@ -160,7 +160,7 @@ def _expand(pool: Pool, part: Visited, first: int, known: dict[bytes, int]) -> t
     actions = action.astype(np.int64).view(pool.kernel.ACTION)
     actions = actions if compiling() else as_plain(actions)
     arrays = (after.states, pool.game.blank(), actions, after.rows, after.observations)
-    pool.kernel.advance(*arrays, 0, len(source), NO_GATE, NO_FIELDS, 0)
+    pool.kernel.advance(*arrays, 0, len(source), NO_FIELDS, 0)
     _check_deterministic(pool, after.states)
     mover = part.states["seat"][source]
     reward = after.rows["reward"][np.arange(len(source)), mover]

@@ -16,7 +16,7 @@ from ludus import games
 from ludus.dsl import OVER, random
 from ludus.dsl.rows import new_rows
 from ludus.pool import Pool, binding
-from ludus.pool.crew import NO_FIELDS, NO_GATE
+from ludus.pool.output import NO_FIELDS
 from ludus.types import Array, DType
 
 ROWS, STEPS = 16, 400
@@ -64,7 +64,7 @@ def advance(arena: Arena, low: int = 0, high: int | None = None) -> None:
     """One step of games low .. high-1, all by default."""
     last = len(arena.states) if high is None else high
     arena.kernel.advance(
-        arena.states, arena.blank, arena.actions, arena.rows, arena.observations, low, last, NO_GATE, NO_FIELDS, 0
+        arena.states, arena.blank, arena.actions, arena.rows, arena.observations, low, last, NO_FIELDS, 0
     )
 
 

@@ -121,7 +121,8 @@ class SQLiteStore:
                 connection.close()
                 raise
         except (sqlite3.Error, OSError) as error:
-            raise LudusError(f'cannot keep sessions in "{self._path}": {error}; choose another file') from None
+            reason = getattr(error, "strerror", None) or error
+            raise LudusError(f'cannot keep sessions in "{self._path}": {reason}; choose another file') from None
         return connection
 
     def _read(self, connection: sqlite3.Connection, id: str) -> tuple[Record, float] | None:

@@ -165,7 +165,7 @@ def test_sqlite_rejects_the_file_of_another_program(tmp_path, run):
     other.close()
     with pytest.raises(LudusError, match="another database"):
         run(SQLiteStore(path).open())
-    with pytest.raises(LudusError, match="unable to open"):
+    with pytest.raises(LudusError, match="No such file"):
         run(SQLiteStore(tmp_path / "missing" / "x.db").open())
     (tmp_path / "text.db").write_text("not a database, but long enough to have a header of some kind" * 20)
     with pytest.raises(LudusError, match="not a database"):
