@@ -157,6 +157,11 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
             session, game = client.session("tictactoe:perfect"), client.game("tictactoe", ["person", "perfect"], seed=1)
         workers = served.workers()
         assert len(workers) == 2
+        opened = 'ludus_requests_total{route="/v1/sessions",status="201"} 1.0'
+        for _ in range(600):  # workers publish their counts once per second
+            if opened in served.http.get("/metrics").text:
+                break
+            time.sleep(0.1)
         for turn in range(8):
             # A new connection may reach either worker, also one that is still loading: the client asks again.
             with ludus.Client(served.url) as session._client:
@@ -169,7 +174,7 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
         assert session.index == 8 and game.state.move > 4
         while not served.lines("worker_died"):
             time.sleep(0.1)
-        assert 'ludus_requests_total{route="/v1/sessions",status="201"} 1.0' in served.http.get("/metrics").text
+        assert opened in served.http.get("/metrics").text
     finally:
         served.stop()
 
