@@ -27,7 +27,7 @@ SECONDS, OPEN_SECONDS = 6.0, 8.0
 """of a measurement of the rate; of the latency"""
 LIVE = 10_000
 REFERENCE_RATE = 150.0
-"""observations/s of the reference project's network in batches of 64 on two cores, measured once with its own code;
+"""observations/s of the reference project's network in batches of 64, measured once, roughly, on a shared CPU;
 this suite does not measure it"""
 MASK = [1] * 8 + [0] * 16
 """the eight actions of `inference.random_duel`"""
