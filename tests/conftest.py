@@ -89,5 +89,7 @@ def forgetting():
     """Clear JAX's caches after each file: they are not shared, take memory, and slow down later tracing."""
     yield
     if "jax" in sys.modules:
-        sys.modules["jax"].clear_caches()
+        import jax  # waits for a thread that is still importing it
+
+        jax.clear_caches()
         gc.collect()

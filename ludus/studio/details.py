@@ -113,19 +113,23 @@ def compared(studio: Studio, names: list[str]) -> JsonObject:
 def thumbnail(studio: Studio, name: str, step: str) -> bytes | None:
     """A picture of the game as this checkpoint plays it, cached on disk; None if rotation deleted the checkpoint."""
     newest = studio.shelf.checkpoint(name)
-    if step.isdecimal() and int(step) < int(newest.name) and not (newest.parent / step).exists():
-        return None
-    path = studio.shelf.checkpoint(name, step)
     try:
+        path = studio.shelf.checkpoint(name, step)
         kept = studio.out / ".studio" / "thumbnails" / f"{name}@{path.name}.webp"
         if not kept.is_file() or kept.stat().st_mtime < path.stat().st_mtime:
             kept.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(kept, _draw_thumbnail(path))
         return kept.read_bytes()
-    except (LudusError, OSError):
-        if path.exists():
-            raise
-        return None
+    except (LudusError, OSError):  # at any moment, rotation may delete the checkpoint
+        if _deleted(newest, step):
+            return None
+        raise
+
+
+def _deleted(newest: Path, step: str) -> bool:
+    """Whether a checkpoint with this number may have existed, and does not exist any more."""
+    numbered = checkpoint.NAME.fullmatch(step) is not None and int(step) <= int(newest.name)
+    return numbered and not (newest.parent / step).exists()
 
 
 def _draw_thumbnail(path: Path) -> bytes:

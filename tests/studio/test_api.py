@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import struct
 import zipfile
 
@@ -9,8 +10,9 @@ import pytest
 
 from ludus.agents import checkpoint
 from ludus.evaluation import replays
-from ludus.studio import bundles
+from ludus.studio import bundles, details
 from ludus.training import config, runs
+from ludus.training.folder import CHECKPOINTS
 
 BAD_NAMES = (
     "unknown",
@@ -42,8 +44,6 @@ def shelf_of_runs(tmp_path_factory):
 @pytest.fixture
 def stocked(served, shelf_of_runs):
     """A studio with a copy of that folder."""
-    import shutil
-
     shutil.copytree(shelf_of_runs, served.out)
     return served
 
@@ -203,6 +203,28 @@ def test_a_checkpoint_that_rotation_has_deleted_has_no_picture(stocked):
     gone, unknown = (f"/api/runs/{RUN}/checkpoints/{step}/thumbnail.webp" for step in ("000001", f"{newest + 1:06}"))
     assert stocked.client.get(gone).status_code == 204
     assert stocked.client.get(unknown).status_code == 404
+
+
+@pytest.mark.parametrize("moment", ["looked up", "drawn"])
+def test_rotation_may_delete_a_checkpoint_at_any_moment_of_its_picture(stocked, monkeypatch, moment):
+    oldest = stocked.get(f"/api/runs/{RUN}")["checkpoints"][0]["name"]
+    shelf, folder = stocked.studio.shelf, stocked.out / RUN / CHECKPOINTS / oldest
+    look_up, draw = shelf.checkpoint, details._draw_thumbnail
+
+    def look_up_later(name, which=None):
+        if moment == "looked up" and which == oldest:
+            shutil.rmtree(folder)
+        return look_up(name, which)
+
+    def draw_later(path):
+        if moment == "drawn":
+            shutil.rmtree(folder)
+        return draw(path)
+
+    monkeypatch.setattr(shelf, "checkpoint", look_up_later)
+    monkeypatch.setattr(details, "_draw_thumbnail", draw_later)
+    answer = stocked.client.get(f"/api/runs/{RUN}/checkpoints/{oldest}/thumbnail.webp")
+    assert answer.status_code == 204 and not folder.exists()
 
 
 def finished(served, job):
