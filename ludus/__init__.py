@@ -67,4 +67,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, for completion, with what Python itself and imported modules of the package add."""
+    return sorted({*globals(), *__all__} - {"TYPE_CHECKING", "annotations"})

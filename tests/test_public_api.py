@@ -3,7 +3,10 @@
 import doctest
 import inspect
 import pathlib
+import re
 import signal
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
@@ -34,7 +37,7 @@ def test_a_public_name_has_an_example_that_works_and_a_place_in_the_reference(na
 
 
 def test_completion_offers_all_names():
-    assert set(ludus.__all__) <= set(dir(ludus))
+    assert set(ludus.__all__) <= set(dir(ludus)) and not {"annotations", "TYPE_CHECKING"} & set(dir(ludus))
 
 
 class Guess(gymnasium.Env):
@@ -79,6 +82,7 @@ def test_a_generator_that_is_closed_leaves_a_run_to_resume():
     generator = ludus.training("tictactoe", "q_learning", steps=20_000)
     progress = next(generator)
     generator.close()
+    assert re.fullmatch(r"<report on runs/tictactoe-0001: [\d,]+ of 20,000 steps, [\d,]+ steps/s>", repr(progress))
     run = ludus.TrainingRun(progress.folder)
     assert run.status == "stopped" and run.steps < 20_000
     assert ludus.train(resume=progress.folder, progress=False).steps >= 20_000
@@ -89,6 +93,29 @@ def test_a_run_ends_after_its_episodes():
     assert 300 <= run.metrics["episodes"].sum() < 600
 
 
+NOTEBOOK = """
+import sys
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+class ZMQInteractiveShell(InteractiveShell):  # the name of the shell of Jupyter
+    pass
+shell = ZMQInteractiveShell.instance(display_pub_class=CapturingDisplayPublisher)
+shell.run_cell("import ludus; run = ludus.train('tictactoe', steps=20_000)").raise_error()
+outputs = [output for output in shell.display_pub.outputs if output["transient"]]
+assert len({output["transient"]["display_id"] for output in outputs}) == 1
+assert [output["update"] for output in outputs] == [False] + [True] * (len(outputs) - 1)
+sys.stdout.write(outputs[-1]["data"]["text/plain"] + outputs[-1]["data"]["text/html"])
+"""
+
+
+def test_a_notebook_shows_one_panel_that_is_updated():
+    """Also without ipywidgets, which Jupyter does not bring."""
+    command = [sys.executable, "-W", "error::UserWarning", "-c", NOTEBOOK]
+    shown = subprocess.run(command, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert "q_learning on tictactoe" in shown.stdout and "<pre" in shown.stdout and "of 20,000" in shown.stdout
+
+
 def test_a_sweep_is_a_table_with_intervals():
     pandas = pytest.importorskip("pandas", reason="pip install pandas")
     result = ludus.sweep("tictactoe", "q_learning", gamma=[0.9, 1.0], seeds=2, steps=5_000)
@@ -97,6 +124,9 @@ def test_a_sweep_is_a_table_with_intervals():
     frame = result.to_frame()
     assert isinstance(frame, pandas.DataFrame) and list(frame["seeds"]) == [2, 2]
     assert "±" in repr(result) and len(result.runs) == 4
+    metrics = result.runs[0].to_frame()
+    assert metrics["step"].is_monotonic_increasing and metrics["score"].iloc[-1] == result.rows[0]["scores"][0]
+    assert list(ludus.evaluate(result.runs[0], games=10).to_frame()["games"]) == [5, 5]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,8 @@ def _choice_lines(found: Analysis) -> list[str]:
         uses = getattr(found, kind)
         names = ", ".join(use.name for use in uses[:SHOWN]) + (" …" if len(uses) > SHOWN else "")
         lines += [f"  {len(uses)} of {len(found.actions)} actions {meaning}: {names}"] if uses else []
-    return lines
+    unused = any(getattr(found, kind) for kind in UNUSED)
+    return lines if unused else [*lines, f"  unused actions    none of {len(found.actions)}"]
 
 
 def _range(value: Interval, form: str) -> str:

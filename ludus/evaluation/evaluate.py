@@ -10,6 +10,7 @@ from ludus.agents.bound import BoundAgent, Named, agent, name_of_agent, name_of_
 from ludus.evaluation import battle as battles
 from ludus.evaluation import scores
 from ludus.evaluation.battle import Battle, Tournament, game_of_runs, match_text, tournament_text
+from ludus.evaluation.frames import frame
 from ludus.evaluation.statistics import Interval
 from ludus.types import JsonObject, LudusError
 
@@ -41,6 +42,10 @@ class Score:
         """The score as plain data."""
         return {"games": self.games, **dict(zip(("score", "low", "high"), self.interval, strict=True)),
                 "seats": [dict(row) for row in self.rows]}  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """The rows of the seats as a pandas DataFrame."""
+        return frame([dict(row) for row in self.rows])
 
     def __repr__(self) -> str:
         return f"Score({in_short(self.interval)})"

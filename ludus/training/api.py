@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ludus import runtimes
 from ludus.agents.bound import BoundAgent, is_own_environment, load, name_of_game
+from ludus.evaluation.frames import frame
 from ludus.evaluation.statistics import Interval
 from ludus.training import config, loggers, runs
 from ludus.training.config import Run
@@ -78,6 +79,10 @@ class TrainingRun:
     def status(self) -> str:
         """training, paused, stopped, finished, failed or new."""
         return state_of(self.folder).status
+
+    def to_frame(self) -> Any:
+        """The metrics as a pandas DataFrame with one row per update."""
+        return frame(self.metrics)
 
     def plot(self) -> RunFigure:
         """A matplotlib figure: the score with its interval, and the losses."""

@@ -47,6 +47,11 @@ class Report(NamedTuple):
     """the newest checkpoint"""
     finished: bool
 
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score.estimate:.4g}"
+        state = "finished" if self.finished else f"{self.rate:,.0f} steps/s"
+        return f"<report on {self.folder}: {self.steps:,} of {self.run.steps:,} steps{score}, {state}>"
+
 
 class Course:
     """A run in progress."""

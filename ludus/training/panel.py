@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -14,29 +15,53 @@ if TYPE_CHECKING:
 
 LINE_SECONDS = 5.0
 """seconds between two progress lines when the output is not a terminal"""
+CELL_SECONDS = 0.25
+"""seconds between two pictures in a notebook"""
+Show = Callable[["Report"], None]
 
 
 @contextmanager
-def panel(stream: TextIO, quiet: bool) -> Iterator[Callable[[Report], None]]:
+def panel(stream: TextIO, quiet: bool) -> Iterator[Show]:
     """Yield a function that shows a report: a live panel in a terminal or notebook, else lines; nothing if quiet."""
     if quiet:
         yield lambda report: None
-    elif stream.isatty() or in_notebook():
+    elif in_notebook():
+        yield _at_most_every(CELL_SECONDS, _Cell().show)
+    elif stream.isatty():
         from rich.console import Console
         from rich.live import Live
 
-        console = Console() if in_notebook() else Console(file=stream)
-        with Live(console=console, refresh_per_second=4) as live:
+        with Live(console=Console(file=stream), refresh_per_second=4) as live:
             yield lambda report: live.update(picture(report))
     else:
-        last = [0.0]
+        yield _at_most_every(LINE_SECONDS, lambda report: print(in_one_line(report), file=stream, flush=True))
 
-        def line(report: Report) -> None:
-            if report.finished or time.monotonic() - last[0] >= LINE_SECONDS:
-                last[0] = time.monotonic()
-                print(in_one_line(report), file=stream, flush=True)
 
-        yield line
+def _at_most_every(seconds: float, show: Show) -> Show:
+    """Shows a report if the last one is that old, and the report that the run is finished."""
+    last = [-math.inf]
+
+    def sometimes(report: Report) -> None:
+        if report.finished or time.monotonic() - last[0] >= seconds:
+            last[0] = time.monotonic()
+            show(report)
+
+    return sometimes
+
+
+class _Cell:
+    """One output of a notebook's cell, which is replaced; unlike rich's Live, it does not need ipywidgets."""
+
+    def __init__(self) -> None:
+        self._output: Any = None
+
+    def show(self, report: Report) -> None:
+        from IPython.display import display
+
+        if self._output is None:
+            self._output = display(picture(report), display_id=True)  # type: ignore[no-untyped-call, unused-ignore]
+        else:
+            self._output.update(picture(report))
 
 
 def in_notebook() -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ludus.evaluation.evaluate import in_short
+from ludus.evaluation.frames import frame
 from ludus.evaluation.statistics import Interval, interval
 from ludus.training import runs
 from ludus.training.api import Out, TrainingRun, check_runtime, run_of
@@ -40,11 +41,7 @@ class Sweep:
 
     def to_frame(self) -> Any:
         """The rows as a pandas DataFrame."""
-        try:
-            import pandas  # type: ignore[import-untyped, unused-ignore]
-        except ImportError:
-            raise LudusError("to_frame needs pandas: pip install pandas; to_dict gives plain data") from None
-        return pandas.DataFrame(self.to_dict())
+        return frame(self.to_dict())
 
     def __repr__(self) -> str:
         names = [name for name in self.rows[0] if name not in ("score", "low", "high", "seeds", "scores")]

@@ -30,6 +30,7 @@ def test_every_decision_is_counted_once():
     assert sum(use.legal for use in found.actions) == legal
     assert found.branching.mean == pytest.approx(legal / total) and found.branching[1::2] == (1, 9)
     assert found.forced == pytest.approx((found.lengths == 9).sum() / total)
+    assert "unused actions    none of 9" in analysis_report.as_text(found)
 
 
 def test_unused_actions_are_named():
