@@ -1,9 +1,13 @@
 """Playing in the page: tic-tac-toe, Connect Four, Balatro, a duel, two pages, a restart, a battle."""
 
+import os
 import re
 
+import pytest
 import rooms
 from playwright.sync_api import expect
+
+from ludus.studio.process import StudioProcess
 
 
 def test_a_game_of_tictactoe_is_drawn_against_the_perfect_player(page, studio):
@@ -82,6 +86,22 @@ def test_turns_of_a_duel_by_clicking(page, studio):
     page.get_by_role("button", name="New game").click()
     page.get_by_role("dialog").get_by_role("button", name="New game").click()
     rooms.wait(studio, room, lambda now: now["move"] == 0 and now["waiting"], "another duel has begun")
+
+
+@pytest.mark.parametrize("game", ["balatro", "duel"])
+def test_a_large_game_is_played_before_it_is_compiled(browser, tmp_path, game):
+    """From the click on a game to the first move, on a machine that has compiled nothing."""
+    cache = {"LUDUS_CACHE": str(tmp_path / "cache")}
+    with StudioProcess(tmp_path / "runs", {**os.environ, **cache}) as studio, browser.new_page() as page:
+        page.goto(studio.url)
+        page.locator(f"a[href*='#/play/{game}']").first.click()
+        page.wait_for_url(re.compile(r"#/room/[a-z]+"))
+        room = re.search(r"#/room/([a-z]+)", page.url)[1]
+        before = rooms.wait(studio, room, lambda now: now["waiting"], "it is our turn")
+        page.locator(f".stage[data-move='{before['move']}']").wait_for()
+        page.locator(".areas button:not([hidden])").first.click()
+        after = rooms.wait(studio, room, lambda now: now["move"] > before["move"], "the move was made")
+        assert after["preparing"] is not None, "the move was made before the compiler was done"
 
 
 def answer(names):
