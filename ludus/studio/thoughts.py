@@ -94,6 +94,11 @@ def can_evaluate(player: Player, pool: AnyPool) -> bool:
     return exact or isinstance(agent, mcts.Searcher | lookahead.LookaheadAt | TabularAgent | Critic)
 
 
+def must_compile(player: Player) -> bool:
+    """Whether `think` compiles a program of JAX for this player, which takes a second."""
+    return isinstance(unwrapped(player.agent), Critic)
+
+
 def unwrapped(agent: Agent) -> Agent:
     """The agent itself, without the wrapper that holds its parameters."""
     return agent.agent if isinstance(agent, Trained) else agent

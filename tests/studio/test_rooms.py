@@ -558,3 +558,16 @@ def test_a_room_plays_while_its_game_is_compiled_and_searchers_follow(rooms, tmp
     answered = listener.until(lambda state: state["move"] == 2 and state["waiting"])
     assert answered["preparing"] is None
     assert not room.table.interpreted and preparation.is_prepared(room.table.game)
+
+
+def test_a_network_plays_without_thoughts_while_its_game_is_compiled(rooms, tmp_path, monkeypatch):
+    """Its evaluation is another program of JAX, for which the first move would wait."""
+    monkeypatch.setenv("LUDUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(binding, "_bound", {})
+    room, listener = watch(rooms, "connect4", ["trained", "person"], seed=1)
+    first = listener.until(lambda state: state["waiting"])
+    assert first["preparing"] and first["move"] == 1
+    listener.until(lambda state: state["preparing"] is None)
+    assert not any(state["thoughts"] for state in listener.states if state["preparing"])
+    act(room, listener, first["legal"][0]["name"])
+    listener.until(lambda state: state["move"] == 3 and state["waiting"] and state["thoughts"])

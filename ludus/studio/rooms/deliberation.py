@@ -6,7 +6,7 @@ import time
 
 from ludus.studio.rooms.players import Player, strength
 from ludus.studio.rooms.table import Decided, Table
-from ludus.studio.thoughts import Thoughts, can_evaluate, think
+from ludus.studio.thoughts import Thoughts, can_evaluate, must_compile, think
 from ludus.types import JsonObject
 
 SLOW = 0.05
@@ -30,10 +30,10 @@ class Deliberation:
         self.hint: JsonObject | None = None
         self.done = False
 
-    def think(self) -> None:
+    def think(self, asked: bool = False) -> None:
         """Think about the position and, unless a person is to choose, plan what to play."""
         table, start = self._table, time.monotonic()
-        self.thoughts = thoughts_of(table)
+        self.thoughts = thoughts_of(table, asked)
         if table.waiting_for() is None:
             found = self.thoughts.action if self.thoughts else None
             self.plan = table.decide({} if found is None else {table.acting()[0]: found})
@@ -45,17 +45,23 @@ class Deliberation:
         """Ask the strongest agent for a move; if no other agent shows its thoughts, show those of the adviser."""
         table = self._table
         if self.thoughts is None and table.waiting_for() is not None and table.advise():
-            self.think()
+            self.think(asked=True)
         action = table.hint()
         self.hint = {"action": action, "name": table.pool.action_name(action)}
 
 
-def thoughts_of(table: Table) -> Thoughts | None:
-    """An agent's evaluation of the present position."""
+def thoughts_of(table: Table, asked: bool = False) -> Thoughts | None:
+    """An agent's evaluation of the present position.
+
+    While the game is being compiled, networks only decide unless a person asked, so that the first move need not wait
+    for a second program.
+    """
     waiting = table.waiting_for()
     seat = table.acting()[0] if waiting is None else waiting
     player = table.players.get(seat) if waiting is None else _onlooker(table)
-    return think(player, table.pool, table.row_of(seat)) if player else None
+    if player is None or (table.interpreted and must_compile(player) and not asked):
+        return None
+    return think(player, table.pool, table.row_of(seat))
 
 
 def _onlooker(table: Table) -> Player | None:
