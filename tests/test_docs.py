@@ -73,9 +73,10 @@ def test_every_game_has_a_page_with_its_rules_actions_and_a_moving_picture(site,
 
 
 @pytest.mark.parametrize("name", sorted({*algorithms.names(), "mcts", "lookahead"}))
-def test_every_algorithm_has_a_page_with_its_settings(site, name):
+def test_every_algorithm_has_a_page_with_its_settings_and_metrics(site, name):
     text = (site / "algorithms" / f"{name}.html").read_text()
     assert "All settings" in text and "<table>" in text
+    assert name not in algorithms.names() or re.search(r'<h2 id="metrics', text), "what healthy metrics look like"
 
 
 def test_the_reference_has_every_public_name_and_every_route(site):
