@@ -7,6 +7,7 @@ for all tabular methods, [sarsa] for one. `run.toml` in the folder of a run cont
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 import re
 import tomllib
@@ -19,11 +20,14 @@ import tyro
 
 from ludus import algorithms, games, runtimes
 from ludus.algorithms.settings import check_ranges, checked, closest, renamed
+from ludus.pool import available_cores
 from ludus.types import LudusError, Spec
 
 PRESETS = pathlib.Path(__file__).with_name("presets")
 NO_PRESET = "none"
 LARGEST_FILE = 2**16
+FEWEST_UPDATES, LEAST_ENVS = 8, 16
+"""updates of a short run, as far as this number of games at once allows"""
 Settings = TypeVar("Settings")
 
 
@@ -92,7 +96,8 @@ class Run(Generic[Settings]):
 def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: int | None = None) -> Run[Any]:
     """The settings for a game before any flag: its preset, another preset by name (`variant`), or the defaults.
 
-    The variant "none" ignores presets. Default schedules end after `steps`.
+    The variant "none" ignores presets. Default schedules end after `steps`, and a run of fewer steps than that of the
+    preset plays fewer games at once, so that it still has several updates.
     """
     check_game(game)
     path = preset_path(game, variant)
@@ -110,7 +115,21 @@ def resolve(game: str, algorithm: str | None = None, variant: str = "", steps: i
     family = algorithms.family(chosen)
     usual = _defaults(chosen, None if path.is_file() else game, steps)
     merged = usual | preset | sections.get(family, {}) | sections.get(chosen, {}) | {"game": game, "algorithm": chosen}
-    return from_dict(merged, f"the preset {path.name}")
+    run = from_dict(merged, f"the preset {path.name}")
+    return run if steps is None else dataclasses.replace(run, num_envs=_fewer_envs(run, steps))
+
+
+def _fewer_envs(run: Run[Any], steps: int) -> int:
+    """The number of games at once with which a run of so many steps has FEWEST_UPDATES, if it collects rollouts.
+
+    It stays a multiple of the parts into which an update divides the games, on one device per core.
+    """
+    envs, length = run.num_envs, getattr(run.settings, "rollout_length", 0)
+    parts = getattr(run.settings, "num_minibatches", 1) * getattr(run.settings, "gradient_accumulation", 1)
+    least = math.lcm(LEAST_ENVS, parts * available_cores())
+    while envs * length * FEWEST_UPDATES > steps and envs > least and envs // 2 % least == 0:
+        envs //= 2
+    return envs
 
 
 def _defaults(algorithm: str, game: str | None, steps: int | None) -> dict[str, Any]:

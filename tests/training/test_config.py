@@ -63,6 +63,19 @@ def test_a_preset_is_over_the_defaults_and_its_section_over_itself(tmp_path, mon
     assert (planned.num_envs, planned.seed, planned.settings.gamma) == (3, 9, 1.0)
 
 
+def test_a_short_run_plays_fewer_games_at_once(monkeypatch):
+    """One rollout of the preset may be longer than the whole run."""
+    monkeypatch.setattr(config, "available_cores", lambda: 2)
+    usual = config.resolve("tictactoe", "ppo")
+    short = config.resolve("tictactoe", "ppo", steps=3_000)
+    assert (usual.num_envs, short.num_envs) == (512, 16)
+    assert 3_000 // (short.num_envs * short.settings.rollout_length) >= config.FEWEST_UPDATES
+    assert config.resolve("tictactoe", "ppo", steps=usual.steps).num_envs == usual.num_envs
+    assert config.resolve("cartpole", "ppo", steps=600).num_envs == 2 * 4 * 4, "devices, minibatches and their parts"
+    assert config.resolve("car", "world_model", steps=600).num_envs == 1
+    assert config.resolve("tictactoe", "q_learning", steps=600) == config.resolve("tictactoe", "q_learning")
+
+
 def test_a_game_without_a_preset_has_defaults():
     """An environment of another package may have no preset."""
     run = config.resolve("gymnasium:Blackjack-v1(sab=true)", "sarsa")
