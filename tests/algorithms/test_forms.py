@@ -234,6 +234,10 @@ def test_invalid_settings_raise_an_error(settings, message):
         QLearning(**{"form": "list", "states": 2, "actions": 2, **settings})
 
 
+def test_the_fastest_form_is_the_default():
+    assert type(QLearning(states=2, actions=2).form) is type(QLearning("compiled", 2, 2).form)
+
+
 def test_invalid_states_raise_an_error():
     good = QLearning("list", 2, 2).state()
     with pytest.raises(LudusError, match="it has no key"):

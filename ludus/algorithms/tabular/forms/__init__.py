@@ -54,7 +54,7 @@ FORMS: dict[str, type[Form]] = {"list": Plain, "numpy": Vectorised, "compiled": 
 
 
 class QLearning:
-    """A table of `states` x `actions` values, initially 0, and its learning rates.
+    """A table of `states` x `actions` values, initially 0, and its learning rates; `form` is list, numpy or compiled.
 
     `rates` may be replaced at any time: `q.rates = dataclasses.replace(q.rates, exploration=0.01)`. After every
     `train_episode`, the exploration rate is multiplied by `epsilon_decay`, but not below `epsilon_min`.
@@ -68,8 +68,9 @@ class QLearning:
     """
 
     def __init__(
-        self, form: str, states: int, actions: int, learning_rate: float = 0.1, gamma: float = 0.99,
-        exploration: float = 0.1, seed: int = 0, epsilon_decay: float = 1.0, epsilon_min: float = 0.0,
+        self, form: str = "compiled", states: int = 0, actions: int = 0, learning_rate: float = 0.1,
+        gamma: float = 0.99, exploration: float = 0.1, seed: int = 0, epsilon_decay: float = 1.0,
+        epsilon_min: float = 0.0,
     ) -> None:  # fmt: skip
         if form not in FORMS:
             raise LudusError(f'unknown form "{form}"; known are {", ".join(FORMS)}')
