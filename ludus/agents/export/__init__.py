@@ -114,11 +114,14 @@ def _check_request(form: Format, batch: int | None, quantize: str | None, out: p
 def _describe(
     agent: Trained, model: Model, pool: AnyPool, batch: int | None, quantize: Quantization | None
 ) -> Metadata:
+    from ludus.agents.trained import count_parameters
+
     manifest, actions = agent.manifest, pool.spec.actions
     count = actions.n if isinstance(actions, Discrete) else None
     low, high = (None, None) if isinstance(actions, Discrete) else (list(actions.low), list(actions.high))
     trained: dict[str, str | int | float | None] = {
         "steps": manifest.steps, "version": manifest.version, "score": manifest.score, "created": manifest.created,
+        "parameters": count_parameters(agent.params),
     }  # fmt: skip
     return Metadata(
         1, __version__, manifest.game, pool.fingerprint, manifest.agent, model.network, model.memory,
