@@ -18,6 +18,7 @@ from ludus.server.front import Access, Front
 from ludus.server.games import Games
 from ludus.server.metrics import Metrics
 from ludus.server.service import Service
+from ludus.types import LudusError
 
 Failed = Callable[[Exception], None]
 RELOAD_INTERVAL = 5.0
@@ -74,6 +75,8 @@ def _mount_reference(app: FastAPI, service: Service) -> None:
 
         app.include_router(routes(service, Settings(code_list=service.settings.code_list)))
         app.openapi_schema = None
+    elif service.settings.code_list:
+        raise LudusError("--code-list is for agents of the duel, and none of these agents plays it; leave it out")
 
 
 def _tell(model: str, what: str, done: int, total: int) -> None:

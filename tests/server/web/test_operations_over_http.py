@@ -196,11 +196,15 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
         ({"timeout": 0.0}, "--timeout must be"),
         ({"queue": 0}, "--queue must be"),
         ({"port": 70_000}, "--port"),
+        ({"cors": ("example.org",)}, "is not an origin"),
+        ({"cors": ("https://example.org/page",)}, "is not an origin"),
+        ({"code_list": "missing.txt"}, "missing.txt cannot be read"),
+        ({"agents": ()}, "name at least one agent"),
     ],
 )
 def test_wrong_settings_are_one_sentence(settings, words):
     with pytest.raises(LudusError, match=words):
-        command.serve(("tictactoe:random",), **{"port": 0, **settings})
+        command.serve(**{"agents": ("tictactoe:random",), "port": 0, **settings})
 
 
 def test_an_agent_that_does_not_exist_is_one_sentence():
