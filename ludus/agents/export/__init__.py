@@ -124,10 +124,19 @@ def _describe(
         "parameters": count_parameters(agent.params),
     }  # fmt: skip
     return Metadata(
-        1, __version__, manifest.game, pool.fingerprint, manifest.agent, model.network, model.memory,
+        1, __version__, manifest.game, pool.fingerprint, _description(agent), model.network, model.memory,
         model.read is not None, model.ties, batch, quantize, pool.spec.seats, count, _action_names(pool, count or 0),
         low, high, list(model.inputs), list(model.outputs), trained,
     )  # fmt: skip
+
+
+def _description(agent: Trained) -> dict[str, Any]:
+    """What the checkpoint says of its agent; the table of an imported model has been put into the order of the game."""
+    described = agent.manifest.agent
+    if not described.get("args", {}).get("reference"):
+        return described
+    table = list(agent.agent.network.args.embedding_shape)
+    return described | {"args": described["args"] | {"embedding_shape": table}}
 
 
 def _action_names(pool: AnyPool, count: int) -> list[str]:
