@@ -18,6 +18,7 @@ from types import FrameType
 
 import uvicorn
 
+from ludus.dsl.cache import quiet
 from ludus.server import logs
 from ludus.server.connections import BoundedProtocol
 from ludus.server.metrics import FOLDER, Metrics
@@ -96,7 +97,8 @@ def run(plan: Plan, listening: socket.socket, late: bool = False) -> None:
         ws_per_message_deflate=False, timeout_graceful_shutdown=int(DRAIN), timeout_keep_alive=75,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    server.run(sockets=[listening])
+    with quiet():  # each line of the log is JSON
+        server.run(sockets=[listening])
     if errors:
         raise errors[0]
 

@@ -147,6 +147,18 @@ def test_sigterm_lets_a_running_request_finish(guarded):
     assert guarded.process.wait(60) in (0, -signal.SIGTERM)
 
 
+def test_each_line_of_the_log_is_json_even_if_games_are_compiled_first(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE", str(tmp_path / "cold"))
+    served = serve(tmp_path / "log", "tictactoe:random")
+    served.until_ready()
+    served.stop()
+    assert {json.loads(line)["event"] for line in served.log.read_text().splitlines()} == {
+        "loading",
+        "ready",
+        "request",
+    }
+
+
 def until(condition, seconds=180.0):
     """Wait for a condition."""
     deadline = time.monotonic() + seconds
