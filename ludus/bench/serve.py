@@ -120,20 +120,25 @@ def checked(report: load.Report) -> load.Report:
 
 
 def sessions(settings: Settings) -> Iterator[Result]:
-    """The rate of 64 sessions with LSTM memory, alone and among 10,000 live ones, and the memory of each."""
+    """The rate of 64 sessions with LSTM memory among 10,000 live ones, compared with that before and after, and the
+    memory of each."""
     with served("net=recall:trained", "--max-sessions", str(2 * LIVE), "--queue", str(LIVE)) as server:
         one = observation(server.schema("net"))
         targets = [load.target(server.open_session("net"), one, None, True) for _ in range(SESSIONS)]
-        alone, targets = _rate(server, targets)
-        resident = server.resident()
-        live = [load.target(server.open_session("net"), one, None, True) for _ in range(LIVE)]
+        before, targets = _rate(server, targets)
+        resident, ids = server.resident(), [server.open_session("net") for _ in range(LIVE)]
+        live = [load.target(session, one, None, True) for session in ids]
         for start in range(0, LIVE, LIVE // 10):
             checked(load.run(load.Job(server.port, True, live[start : start + LIVE // 10], 0.05, warm=0.0)))
         grown = server.resident() - resident
-        among, _ = _rate(server, targets)
-    yield Result(f"serve/sessions/{SESSIONS}/rate", alone, "requests/s")
+        among, targets = _rate(server, targets)
+        for session in ids:
+            server.call("DELETE", f"/v1/sessions/{session}")
+        after, _ = _rate(server, targets)
+    yield Result(f"serve/sessions/{SESSIONS}/before", before, "requests/s")
+    yield Result(f"serve/sessions/{SESSIONS}/after", after, "requests/s")
     yield Result(f"serve/sessions/{LIVE}/rate", among, "requests/s")
-    yield Result(f"serve/sessions/{LIVE}/ratio", among / alone, f"of the rate with {SESSIONS}")
+    yield Result(f"serve/sessions/{LIVE}/ratio", 2 * among / (before + after), f"of the rate with {SESSIONS}")
     yield Result("serve/sessions/memory", grown / LIVE, "bytes per session")
 
 
