@@ -6,6 +6,8 @@ import pathlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ludus.agents import checkpoint, flax_models
 from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.agents.table import Table
@@ -123,3 +125,13 @@ def _table(stored: checkpoint.Checkpoint, pool: AnyPool) -> tuple[Agent, Params]
 
 
 RESTORERS = {"tabular": _table, "mlp": _network, "rnn": _network, "world_model": _world_model}
+
+
+def count_parameters(params: Params) -> int:
+    """The number of learned numbers: of a table, the values of the known positions."""
+    if isinstance(params, Table):
+        return len(params) * params.actions
+    try:
+        return sum(np.size(array) for array in checkpoint.flatten(params).values())
+    except LudusError:  # the parameters of a named agent may be anything
+        return 0

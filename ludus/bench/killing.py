@@ -92,10 +92,10 @@ def _redis(folder: pathlib.Path, kills: int) -> tuple[list[Played], Tally]:
     with _redis_server(folder) as address:
         words = ("--workers", "2", "--store", address)
         with Server(folder / "redis.log", f"{MODEL}={AGENT}", *words) as server:
-            _until_two(server)
+            _until_ready(server, 2)
             schema, played = server.schema(MODEL), _open(server)
-            for _ in range(kills):
-                _until_two(server)
+            for killed in range(kills):
+                _until_ready(server, 2 + killed)
                 victim = dice.choice(server.workers())
 
                 def kill(pid: int = victim) -> None:
@@ -110,14 +110,12 @@ def _open(server: Server) -> list[Played]:
     return [Played(number, server.open_session(MODEL, number)) for number in range(SESSIONS)]
 
 
-def _until_two(server: Server) -> None:
-    """Wait until both workers are ready; each connection is answered by either."""
-    deadline, good = time.monotonic() + 2 * PATIENCE, 0
-    while good < 20:
+def _until_ready(server: Server, starts: int) -> None:
+    """Wait until both workers are ready, after so many starts of workers."""
+    deadline = time.monotonic() + 2 * PATIENCE
+    while len(server.workers()) != 2 or server.log.read_text().count('"event":"ready"') < starts:
         if time.monotonic() > deadline:
             raise LudusError("a worker that was killed is not ready again")
-        is_ready = len(server.workers()) == 2 and server.call("GET", "/readyz")[0] == 200
-        good = good + 1 if is_ready else 0
         time.sleep(0.02)
 
 

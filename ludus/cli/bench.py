@@ -26,8 +26,8 @@ def bench(
     rows: int = 2048,
     rounds: int = 5,
     only: tuple[str, ...] = (),
-    kills: int = 20,
-    mutations: int = 20_000,
+    kills: int = 50,
+    mutations: int = 100_000,
     compare: pathlib.Path | None = None,
     threshold: float = 0.1,
     repeats: int = 3,
@@ -40,8 +40,8 @@ def bench(
     Args:
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, deep learning (train; about half an hour
-            without --only), exported files in their runtimes (export), the server under load (serve; about eight
-            minutes), or a selection in half a minute (quick).
+            without --only), exported files in their runtimes (export), the server under load (serve; about half
+            an hour), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def export(
     run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
     /,
-    out: pathlib.Path,
+    out: pathlib.Path | None = None,
     format: str | None = None,
     batch: str | None = None,
     quantize: Literal["float16", "int8"] | None = None,
@@ -33,7 +33,7 @@ def export(
 
     Args:
         run: Folder of a run or of a checkpoint.
-        out: File to write: .onnx, .tflite, .stablehlo or .msgpack.
+        out: File to write: .onnx, .tflite, .stablehlo or .msgpack; by default the name of the run, in this folder.
         format: onnx, tflite, stablehlo or flax; by default as the file's name ends.
         batch: Number of rows that the file takes, or dynamic for any number, which is the default where possible.
         quantize: Store weights in fewer bits.
@@ -45,6 +45,7 @@ def export(
     if measure < 0 or measure % 2:
         raise LudusError(f"--measure must be an even number of games, 0 or more, not {measure}")
     strength = _strength(measure) if measure else None
+    out = out or _file_of(run, format)
     written = exporting.export(run, out, format, _rows(batch, format, out), quantize, strength)
     if json:
         import msgspec
@@ -53,6 +54,15 @@ def export(
         print_json({"file": str(written.path), "bytes": written.size, **facts})
     else:
         print(_text(written))
+
+
+def _file_of(run: str, format: str | None) -> pathlib.Path:
+    """The file to write if none is named."""
+    from ludus.agents.export import formats
+
+    if format is None:
+        raise LudusError("say what to write, by its format or its file: --format onnx, or --out agent.onnx")
+    return pathlib.Path(pathlib.Path(run).resolve().name + formats.find(format).SUFFIX)
 
 
 def _rows(batch: str | None, format: str | None, out: pathlib.Path) -> int | None:

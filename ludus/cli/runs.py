@@ -76,7 +76,8 @@ def evaluate(
     """Evaluate an agent without exploration: its score with a confidence interval, and the measures of the game.
 
     Args:
-        what: Folder of a run or of a checkpoint, or an exported file; with --agent, the name of a game.
+        what: Folder of a run or of a checkpoint, an exported file, or the address of a served agent
+            (http://host:port/model); with --agent, the name of a game.
         agent: The player in a game: expert, greedy, perfect, scripted, random, mcts, trained or lookahead.
         games: Number of games, 1 or more; in a match, a multiple of the number of players.
         against: The opponent in games with several seats: random, perfect, scripted, mcts, lookahead, or a run.
@@ -108,9 +109,10 @@ class _Evaluated(NamedTuple):
 
 
 def _player(what: str, kind: str | None) -> _Evaluated:
-    from ludus import agents
-    from ludus.agents import exported, trained
+    from ludus.agents import exported, remote, trained
 
+    if kind is None and remote.is_url(what):
+        return _named(str(remote.model_at(what)["game"]), what, {"agent": what})
     if kind is None and exported.is_exported(what):
         file = exported.load(what)
         return _Evaluated(file.metadata.game, file.spec, file, (), {"file": what})
@@ -118,9 +120,15 @@ def _player(what: str, kind: str | None) -> _Evaluated:
         agent = trained.load(pathlib.Path(what))
         names = {"run": what, "checkpoint": str(agent.path)}
         return _Evaluated(agent.manifest.game, agent.agent.spec, agent, agent.params, names)
-    spec = _spec_of(what)
-    chosen = agents.load(kind, what)
-    return _Evaluated(what, spec, chosen, chosen.init(spec, 0), {"agent": kind})
+    return _named(what, kind, {"agent": kind})
+
+
+def _named(game: str, kind: str, names: dict[str, str]) -> _Evaluated:
+    from ludus import agents
+
+    spec = _spec_of(game)
+    chosen = agents.load(kind, game)
+    return _Evaluated(game, spec, chosen, chosen.init(spec, 0), names)
 
 
 def _spec_of(game: str) -> Spec:

@@ -51,6 +51,7 @@ def serve(
         json: Print the address as one JSON object instead of text.
     """
     process = _process()
+    _check_words(agents, cors, code_list)
     _check(workers, session_expiry, max_sessions, timeout, queue)
     process.check_workers(workers, store)
     secret = secret_for(host, token)
@@ -65,6 +66,22 @@ def serve(
     plan = process.Plan(agents, host, secret, cors, store, session_expiry, max_sessions, timeout, queue, code_list)
     with listening:
         process.serve(plan, listening, workers)
+
+
+def _check_words(agents: tuple[str, ...], cors: tuple[str, ...], code_list: str) -> None:
+    from ludus.server.access import is_origin
+
+    if not agents:
+        raise LudusError("name at least one agent, like ludus serve runs/car-0001, or ludus serve connect4:perfect")
+    for origin in cors:
+        if origin != "*" and not is_origin(origin):
+            raise LudusError(
+                f'--cors "{origin}" is not an origin; write scheme, host and port: https://example.org:8443'
+            )
+    if code_list:
+        from ludus.server.reference.encodings import read_code_list
+
+        read_code_list(code_list)
 
 
 def _check(workers: int, session_expiry: float, max_sessions: int, timeout: float, queue: int) -> None:

@@ -160,11 +160,13 @@ def inside_folder() -> bool:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Do not report compilation on stderr, because the caller shows its progress."""
+    before = os.environ.get(QUIET)
     os.environ[QUIET] = "1"
     try:
         yield
     finally:
-        del os.environ[QUIET]
+        if before is None:
+            del os.environ[QUIET]
 
 
 @contextlib.contextmanager

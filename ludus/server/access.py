@@ -94,6 +94,16 @@ def check_origin(headers: Mapping[str, str], allowed: Collection[str] = ()) -> N
     raise Refused(403, "this request comes from a page of another site, which is not allowed", "foreign_origin")
 
 
+def is_origin(text: str) -> bool:
+    """Whether this is an origin as browsers send it: a scheme, a host, and perhaps a port."""
+    try:
+        parts = urllib.parse.urlsplit(text.rstrip("/"))
+        named = bool(parts.scheme and parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return named and f"{parts.scheme}://{parts.netloc}" == text.rstrip("/") and "@" not in parts.netloc
+
+
 def bearer(headers: Mapping[str, str]) -> str:
     """The token in the header `Authorization: Bearer`, or ""."""
     kind, _, token = headers.get("authorization", "").partition(" ")

@@ -18,6 +18,7 @@ from ludus.server.front import Access, Front
 from ludus.server.games import Games
 from ludus.server.metrics import Metrics
 from ludus.server.service import Service
+from ludus.types import LudusError
 
 Failed = Callable[[Exception], None]
 RELOAD_INTERVAL = 5.0
@@ -25,16 +26,17 @@ RELOAD_INTERVAL = 5.0
 
 
 def application(
-    service: Service, access: Access | None = None, metrics: Metrics | None = None, failed: Failed | None = None
-) -> Front:
-    """The application for a server such as uvicorn; it answers while models are still being loaded.
+    service: Service, access: Access | None = None, metrics: Metrics | None = None, failed: Failed | None = None,
+    late: bool = False,
+) -> Front:  # fmt: skip
+    """The application for a server such as uvicorn; it answers while models are still being loaded, unless `late`.
 
     `failed` is called with the error if they cannot be loaded.
     """
     metrics, tables = metrics or Metrics(service.meters), Games(service)
     app = FastAPI(
         title="Ludus server", version=__version__, summary="Game-playing agents over HTTP", docs_url=None,
-        redoc_url=None, lifespan=_lifespan(service, tables, metrics, failed), redirect_slashes=False,
+        redoc_url=None, lifespan=_lifespan(service, tables, metrics, failed, late), redirect_slashes=False,
     )  # fmt: skip
     answer_errors(app)
     app.include_router(models.routes(service))
@@ -45,10 +47,15 @@ def application(
     return Front(app, service, metrics, access or Access())
 
 
-def _lifespan(service: Service, tables: Games, metrics: Metrics, failed: Failed | None) -> Lifespan[FastAPI]:
+def _lifespan(
+    service: Service, tables: Games, metrics: Metrics, failed: Failed | None, late: bool
+) -> Lifespan[FastAPI]:
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        background = [asyncio.create_task(work) for work in (_run(app, service, failed), metrics.publish())]
+        loaded = asyncio.Event()
+        background = [asyncio.create_task(work) for work in (_run(app, service, failed, loaded), metrics.publish())]
+        if late:
+            await loaded.wait()
         yield
         for task in background:
             task.cancel()
@@ -68,6 +75,8 @@ def _mount_reference(app: FastAPI, service: Service) -> None:
 
         app.include_router(routes(service, Settings(code_list=service.settings.code_list)))
         app.openapi_schema = None
+    elif service.settings.code_list:
+        raise LudusError("--code-list is for agents of the duel, and none of these agents plays it; leave it out")
 
 
 def _tell(model: str, what: str, done: int, total: int) -> None:
@@ -75,7 +84,7 @@ def _tell(model: str, what: str, done: int, total: int) -> None:
     logs.note("loading", model=model, what=what, done=done, of=total)
 
 
-async def _run(app: FastAPI, service: Service, failed: Failed | None) -> None:
+async def _run(app: FastAPI, service: Service, failed: Failed | None, loaded: asyncio.Event) -> None:
     """Load the models, then look for better ones from time to time."""
     try:
         await service.start(_tell)
@@ -85,6 +94,8 @@ async def _run(app: FastAPI, service: Service, failed: Failed | None) -> None:
             raise
         failed(error)
         return
+    finally:
+        loaded.set()
     logs.note("ready", models=list(service.models))
     while True:
         await asyncio.sleep(RELOAD_INTERVAL)

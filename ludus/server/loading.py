@@ -6,15 +6,14 @@ import contextlib
 import hashlib
 import pathlib
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ludus import __version__, agents
 from ludus.agents import checkpoint, trained
 from ludus.agents.checkpoint import flatten
+from ludus.agents.players import person
 from ludus.agents.protocol import Agent, Params, PoolAgent
-from ludus.agents.table import Table
 from ludus.agents.tabular import TabularAgent
 from ludus.bridges import open_pool
 from ludus.pool.protocol import AnyPool
@@ -53,6 +52,8 @@ def source_of(text: str) -> Source:
         source = source._replace(name=path.resolve().name if path else text)
     if not source.name.isprintable() or len(source.name) > LONGEST:
         raise LudusError(f"{source.name[:60]!r} cannot be the name of a model; give one: NAME={source.text[:60]}")
+    if source.name == person.NAME:
+        raise LudusError(f'"{person.NAME}" in a seat means a person; give the model another name: NAME={source.text}')
     return source
 
 
@@ -124,7 +125,8 @@ def _exported(source: Source, path: pathlib.Path, sample: bool, most: int) -> Lo
         kind, version = path.suffix[1:], f"{path.stem}-{digest}"
         after = tuple(exported.NEXT + port.name for port in agent.metadata.memory_ports())
         decider = ExportedDecider(agent, pool.spec, after, sample, most)
-        return assemble(source.name, pool, agent, (), kind, version, decider, path)
+        model = assemble(source.name, pool, agent, (), kind, version, decider, path)
+        return replace(model, parameters=int(agent.metadata.trained.get("parameters") or 0))
 
 
 def _opened(game: str) -> contextlib.closing[AnyPool]:
@@ -139,7 +141,7 @@ def assemble(
     """A model of an agent with its parameters, for the game of a pool."""
     return Loaded(
         name, pool.name, pool.spec, pool.observation, pool.fingerprint, version, kind, path, memory_kind(agent), agent,
-        params, count_parameters(params), action_names(pool), decider, MemoryForm(agent),
+        params, trained.count_parameters(params), action_names(pool), decider, MemoryForm(agent),
         ObservationForm(pool.observation, pool.name), pool.action_name,
     )  # fmt: skip
 
@@ -177,16 +179,6 @@ def memory_kind(agent: Agent) -> str:
     if hasattr(agent, "network"):
         return str(agent.network.args.rnn_type)
     return "plan" if hasattr(agent, "planner") else "state"
-
-
-def count_parameters(params: Params) -> int:
-    """The number of learned numbers: of a table, the values of the known positions."""
-    if isinstance(params, Table):
-        return len(params) * params.actions
-    try:
-        return sum(np.size(array) for array in flatten(params).values())
-    except LudusError:  # the parameters of a named agent may be anything
-        return 0
 
 
 def action_names(pool: AnyPool) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from types import FrameType
 
 import uvicorn
 
+from ludus.dsl.cache import quiet
 from ludus.server import logs
 from ludus.server.connections import BoundedProtocol
 from ludus.server.metrics import FOLDER, Metrics
@@ -68,8 +69,8 @@ def serve(plan: Plan, listening: socket.socket, workers: int) -> None:
         supervise(plan, listening, workers)
 
 
-def run(plan: Plan, listening: socket.socket) -> None:
-    """Serve in this process."""
+def run(plan: Plan, listening: socket.socket, late: bool = False) -> None:
+    """Serve in this process. `late`: accept no connection before the models are loaded, because others answer."""
     from ludus.server.access import Rules
     from ludus.server.app import application
     from ludus.server.front import Access
@@ -90,13 +91,14 @@ def run(plan: Plan, listening: socket.socket) -> None:
     metrics = Metrics(service.meters, pathlib.Path(shared) if shared else None)
     access = Access(Rules(plan.token, plan.host), plan.origins)
     config = uvicorn.Config(
-        application(service, access, metrics, failed), http=BoundedProtocol, loop="uvloop", lifespan="on",
+        application(service, access, metrics, failed, late), http=BoundedProtocol, loop="uvloop", lifespan="on",
         log_config=None, access_log=False, server_header=False, date_header=False, proxy_headers=False,
         callback_notify=_parent_watch(), timeout_notify=1, ws="websockets-sansio", ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False, timeout_graceful_shutdown=int(DRAIN), timeout_keep_alive=75,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    server.run(sockets=[listening])
+    with quiet():  # each line of the log is JSON
+        server.run(sockets=[listening])
     if errors:
         raise errors[0]
 
@@ -140,29 +142,30 @@ def supervise(plan: Plan, listening: socket.socket, workers: int) -> None:
                 if not process.is_alive():
                     if process in first and process.exitcode == FAILED:
                         raise LudusError("the workers cannot load the agents; see the messages above")
-                    running[place] = _restart(process, plan, listening)
+                    others = any(one.is_alive() for one in running.values())
+                    running[place] = _restart(process, plan, listening, others)
     finally:
         _stop(list(running.values()))
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(plan: Plan, listening: socket.socket) -> BaseProcess:
+def _start(plan: Plan, listening: socket.socket, late: bool = False) -> BaseProcess:
     # A new interpreter, because JAX does not survive a fork.
-    process = multiprocessing.get_context("spawn").Process(target=_work, args=(plan, listening), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(target=_work, args=(plan, listening, late), daemon=True)
     process.start()
     return process
 
 
-def _restart(dead: BaseProcess, plan: Plan, listening: socket.socket) -> BaseProcess:
+def _restart(dead: BaseProcess, plan: Plan, listening: socket.socket, late: bool) -> BaseProcess:
     logs.note("worker_died", pid=dead.pid, exitcode=dead.exitcode)
     time.sleep(RESTART)
-    return _start(plan, listening)
+    return _start(plan, listening, late)
 
 
-def _work(plan: Plan, listening: socket.socket) -> None:
+def _work(plan: Plan, listening: socket.socket, late: bool) -> None:
     """One worker."""
     try:
-        run(plan, listening)
+        run(plan, listening, late)
     except LudusError as error:
         logs.note("failed", error=str(error))
         raise SystemExit(FAILED) from None

@@ -249,6 +249,7 @@ class Service:
         """Load and compile a version, off the event loop."""
 
         def loaded() -> Loaded:
+            tell(source.name, "reading", 0, 1)  # if its game has not been compiled yet, this compiles it
             with trusted_names():
                 model = loading.load(source, self.settings.sample, self.settings.batch, folder)
                 model.warm(lambda *progress: tell(source.name, *progress))

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludus import agents
-from ludus.agents import flax_models, trained
+from ludus.agents import export, exported, flax_models, trained
+from ludus.agents.export import formats
 from ludus.agents.neural.networks import shapes_of
 from ludus.agents.neural.networks.games.duel import LAYOUT, REFERENCE
 from ludus.agents.neural.networks.settings import ModelArgs
@@ -349,3 +350,14 @@ def test_the_command_prints_the_folder(files, tmp_path, capsys):
     assert '"parameters": 107556' in capsys.readouterr().out
     with pytest.raises(LudusError, match="cannot read"):
         command(["import", str(tmp_path / "none"), "--out", str(tmp_path)])
+
+
+@pytest.mark.parametrize("format", ["onnx", "tflite", "flax"])
+def test_imported_models_are_exported(format, agent, tmp_path):
+    """`write` compares the file with the agent in its own runtime; the file brings the table of the game's cards."""
+    form = formats.find(format)
+    pytest.importorskip({"onnx": "onnx", "tflite": "litert_converter", "flax": "flax"}[format], reason=form.NEEDS)
+    made = export.write(form, agent, tmp_path / f"small{form.SUFFIX}", None if form.DYNAMIC else 1)
+    assert made.metadata.check.agreement == 1.0 and made.metadata.memory == "lstm"
+    assert made.metadata.agent["args"]["embedding_shape"] == list(agent.agent.network.args.embedding_shape)
+    assert exported.load(made.path).metadata == made.metadata

@@ -14,6 +14,7 @@ import pytest
 
 from ludus import agents
 from ludus.agents import remote
+from ludus.cli import run
 from ludus.evaluation import battle, scores
 from ludus.games import load
 from ludus.pool import Pool
@@ -212,6 +213,12 @@ def test_memory_is_kept_on_the_server(served):
 
 def test_the_game_of_a_battle_is_that_of_the_served_agent(perfect):
     assert battle.game_of([perfect, "random"], None) == "tictactoe"
+
+
+def test_a_served_agent_is_evaluated_by_its_address(perfect, capsys):
+    run(["evaluate", perfect, "--games", "20", "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["agent"] == perfect and facts["game"] == "tictactoe" and facts["losses"] == 0
 
 
 def test_a_served_agent_has_the_same_decisions(perfect):

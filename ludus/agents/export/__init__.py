@@ -114,17 +114,29 @@ def _check_request(form: Format, batch: int | None, quantize: str | None, out: p
 def _describe(
     agent: Trained, model: Model, pool: AnyPool, batch: int | None, quantize: Quantization | None
 ) -> Metadata:
+    from ludus.agents.trained import count_parameters
+
     manifest, actions = agent.manifest, pool.spec.actions
     count = actions.n if isinstance(actions, Discrete) else None
     low, high = (None, None) if isinstance(actions, Discrete) else (list(actions.low), list(actions.high))
     trained: dict[str, str | int | float | None] = {
         "steps": manifest.steps, "version": manifest.version, "score": manifest.score, "created": manifest.created,
+        "parameters": count_parameters(agent.params),
     }  # fmt: skip
     return Metadata(
-        1, __version__, manifest.game, pool.fingerprint, manifest.agent, model.network, model.memory,
+        1, __version__, manifest.game, pool.fingerprint, _description(agent), model.network, model.memory,
         model.read is not None, model.ties, batch, quantize, pool.spec.seats, count, _action_names(pool, count or 0),
         low, high, list(model.inputs), list(model.outputs), trained,
     )  # fmt: skip
+
+
+def _description(agent: Trained) -> dict[str, Any]:
+    """What the checkpoint says of its agent; the table of an imported model has been put into the order of the game."""
+    described = agent.manifest.agent
+    if not described.get("args", {}).get("reference"):
+        return described
+    table = list(agent.agent.network.args.embedding_shape)
+    return described | {"args": described["args"] | {"embedding_shape": table}}
 
 
 def _action_names(pool: AnyPool, count: int) -> list[str]:

@@ -86,7 +86,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     inputs: list[Port]
     outputs: list[Port]
     trained: dict[str, str | int | float | None]
-    """of the checkpoint: steps, version, score and time"""
+    """of the checkpoint: steps, version, score, time and number of parameters"""
     check: Check | None = None
 
     def memory_ports(self) -> list[Port]:

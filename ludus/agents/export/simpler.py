@@ -13,8 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-BODIES = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
+BODIES = {"custom_jvp_call": "call_jaxpr"} | dict.fromkeys(("jit", "pjit", "remat", "remat2", "checkpoint"), "jaxpr")
 """primitives that only call another program, and the parameter that holds it"""
+LONGEST_SCAN = 64
+"""maximum length of a loop that is unrolled"""
 
 
 def simplified(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
@@ -44,11 +46,27 @@ def _carried_out(equation: Any, operands: list[Any]) -> list[Any]:
     if primitive.name in BODIES:
         body = params[BODIES[primitive.name]]
         return _evaluated(getattr(body, "jaxpr", body), getattr(body, "consts", ()), operands)
+    if primitive.name == "scan" and params["length"] <= LONGEST_SCAN:
+        return _unrolled(params, operands)
     if not any(isinstance(operand, jax.core.Tracer) for operand in operands):
         with jax.ensure_compile_time_eval():
             return _bound(primitive, operands, params)
     simple = _simpler(equation, operands)
     return _bound(primitive, operands, params) if simple is None else [simple]
+
+
+def _unrolled(params: Any, operands: list[Any]) -> list[Any]:
+    """A loop of known length, one step after the other; the converter cannot express a loop that reads outer arrays."""
+    fixed, carried, body = params["num_consts"], params["num_carry"], params["jaxpr"]
+    consts, carry, rows = operands[:fixed], operands[fixed : fixed + carried], operands[fixed + carried :]
+    outputs: list[list[Any]] = [[] for _ in body.jaxpr.outvars[carried:]]
+    order = slice(None, None, -1 if params["reverse"] else 1)
+    for step in range(params["length"])[order]:
+        results = _evaluated(body.jaxpr, body.consts, [*consts, *carry, *(row[step] for row in rows)])
+        carry = results[:carried]
+        for column, result in zip(outputs, results[carried:], strict=True):
+            column.append(result)
+    return [*carry, *(jnp.stack(column[order]) for column in outputs)]
 
 
 def _bound(primitive: Any, operands: list[Any], params: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """Every kind of agent in every format: the file decides as the agent does, and says what it is."""
 
+import asyncio
 import importlib.util
 import json
 import zipfile
@@ -13,9 +14,12 @@ from ludus.agents import checkpoint, export, exported
 from ludus.agents.export import formats, metadata, recording
 from ludus.agents.export.agents import model_of
 from ludus.agents.neural.networks.settings import MLPArgs
+from ludus.agents.trained import count_parameters
 from ludus.bridges import open_pool
 from ludus.evaluation import scores
-from ludus.types import LudusError
+from ludus.server.service import Service
+from ludus.server.stores.memory import MemoryStore
+from ludus.types import LudusError, Step
 
 PACKAGES = {"onnx": ("onnx", "onnxruntime"), "tflite": ("litert_converter", "ai_edge_litert")}
 
@@ -95,6 +99,40 @@ def test_a_file_says_what_it_is(file_of):
     assert (board.shape, board.dtype, board.low, board.high) == ((9,), "int32", 0.0, 2.0)
     assert found.check.steps == recording.STEPS
     assert found.trained["steps"] == 1000
+
+
+@pytest.mark.parametrize(("kind", "name"), [("lstm", "onnx"), ("lstm", "tflite"), ("table", "stablehlo")])
+def test_a_served_file_decides_as_its_agent(kind, name, file_of, agent_of):
+    """With memory kept by the server, also for files that take one row at a time."""
+    written, agent = file_of(kind, name), agent_of(kind)
+    boards = [[0] * 9, [1, 2, 0, 0, 0, 0, 0, 0, 0], [1, 2, 1, 2, 0, 0, 0, 0, 0]]
+
+    async def answers():
+        service = Service([f"file={written.path}"], MemoryStore())
+        await service.start()
+        sessions = [await service.open_session("file") for _ in range(3)]
+        found = [await asyncio.gather(*[service.act(one.id, index, board) for one in sessions])
+                 for index, board in enumerate(boards)]  # fmt: skip
+        (about,) = service.describe()
+        await service.close()
+        return found, about
+
+    found, about = asyncio.run(answers())
+    assert about.parameters == count_parameters(agent.params) == written.metadata.trained["parameters"] > 0
+    player, memory = exported.load(written.path), agent.memory(1)
+    for index, (board, row) in enumerate(zip(boards, found, strict=True)):
+        step = step_of(board, index == 0, player.spec)
+        decision, memory = agent.act(agent.params, memory, step, 0)
+        assert {one.index for one in row} == {index + 1} and not any(one.degraded for one in row)
+        assert all(abs(one.value - decision.value[0, 0]) < 1e-4 for one in row)
+        if kind == "lstm":
+            assert {one.action for one in row} == {int(decision.action[0])}
+
+
+def step_of(board, first, spec):
+    """One row of tic-tac-toe as seat 0 sees it, with all squares free."""
+    flags = (np.zeros(1, np.int64), np.zeros((1, spec.seats)), np.ones(1), np.array([first]))
+    return Step({"board": np.array([board])}, np.ones((1, 9), bool), *flags)
 
 
 def test_unused_inputs_are_left_out(file_of):

@@ -30,6 +30,7 @@ OPERATIONS = {
                            x @ np.ones((6, 2), np.float32), jnp.einsum("abc,c->ab", x, x[0, 0])],
     "writing": lambda x: [x.at[:, 1:3].add(x[:, :2]), x.at[:, :2, 3].set(0.0), x.at[:, 1].set(x[:, 0])],
     "scan": lambda x: [*jax.lax.scan(lambda c, y: (c + y, c * y), x[0], x), x[:, 0]],
+    "remat": lambda x: [*jax.lax.scan(jax.checkpoint(lambda c, y: (c + y, c * y)), x[0], x[1:], reverse=True), x * 2],
     "attention": lambda x: [jax.nn.softmax(jnp.where(x > 9, x, -jnp.inf).at[..., 0].set(1.0)), jax.nn.relu(x)],
 }  # fmt: skip
 WHOLE_OPERATIONS = {
@@ -95,6 +96,15 @@ def test_simpler_operations_are_exactly_equal(name):
     simple = jax.jit(simplified(WHOLE_OPERATIONS[name]))
     for one, other in zip(simple(WHOLE), WHOLE_OPERATIONS[name](jnp.asarray(WHOLE)), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["scan", "remat"])
+def test_loops_are_unrolled(name):
+    program = str(jax.make_jaxpr(simplified(OPERATIONS[name]))(FLOATS))
+    assert "scan" not in program and "remat" not in program and "checkpoint" not in program
+    found = jax.jit(simplified(OPERATIONS[name]))(FLOATS)
+    for one, other in zip(found, OPERATIONS[name](jnp.asarray(FLOATS)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_products_of_whole_numbers_are_exactly_equal():

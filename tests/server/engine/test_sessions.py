@@ -261,6 +261,7 @@ def test_closing_answers_what_is_waiting(run):
         (["tictactoe:strong"], "unknown agent"),
         (["tictactoe:random", "tictactoe:random"], "two models tictactoe:random"),
         (["a=tictactoe:random", "a=connect4:random"], "two models a"),
+        (["person=tictactoe:random"], '"person" in a seat means a person'),
     ],
 )
 def test_agents_that_cannot_be_served_are_errors(run, tmp_path, agents, words):

@@ -147,18 +147,38 @@ def test_sigterm_lets_a_running_request_finish(guarded):
     assert guarded.process.wait(60) in (0, -signal.SIGTERM)
 
 
+def test_each_line_of_the_log_is_json_even_if_games_are_compiled_first(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDUS_CACHE", str(tmp_path / "cold"))
+    served = serve(tmp_path / "log", "tictactoe:random")
+    served.until_ready()
+    served.stop()
+    assert {json.loads(line)["event"] for line in served.log.read_text().splitlines()} == {
+        "loading",
+        "ready",
+        "request",
+    }
+
+
+def until(condition, seconds=180.0):
+    """Wait for a condition."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "this has not happened in time"
+        time.sleep(0.05)
+
+
 def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
     served = serve(
         tmp_path / "log", "tictactoe:perfect", "--workers", "2", "--store", "sqlite:sessions.db", cwd=tmp_path
     )
     try:
-        served.until_ready()
+        until(lambda: len(served.lines("ready")) == 2)
         with ludus.Client(served.url) as client:
             session, game = client.session("tictactoe:perfect"), client.game("tictactoe", ["person", "perfect"], seed=1)
         workers = served.workers()
         assert len(workers) == 2
         for turn in range(8):
-            # A new connection may reach either worker, also one that is still loading: the client asks again.
+            # A new connection may reach either worker, also the one that dies: the client asks again.
             with ludus.Client(served.url) as session._client:
                 session.act(BOARD)
             with ludus.Client(served.url) as game._client:
@@ -167,8 +187,11 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
             if turn == 3:
                 os.kill(workers[0], signal.SIGKILL)
         assert session.index == 8 and game.state.move > 4
-        while not served.lines("worker_died"):
-            time.sleep(0.1)
+        until(lambda: served.lines("worker_died"))
+        # A worker that is started again accepts no connection before it is ready, because the other one answers.
+        statuses = set()
+        until(lambda: statuses.add(httpx.get(f"{served.url}/readyz").status_code) or len(served.lines("ready")) == 3)
+        assert statuses == {200}
         # What a killed worker has counted in its last second is lost, the rest is not.
         assert 'route="/v1/sessions/{session}/act",status="200"' in served.http.get("/metrics").text
     finally:
@@ -185,11 +208,15 @@ def test_two_workers_share_sessions_and_one_may_die(serve, tmp_path):
         ({"timeout": 0.0}, "--timeout must be"),
         ({"queue": 0}, "--queue must be"),
         ({"port": 70_000}, "--port"),
+        ({"cors": ("example.org",)}, "is not an origin"),
+        ({"cors": ("https://example.org/page",)}, "is not an origin"),
+        ({"code_list": "missing.txt"}, "missing.txt cannot be read"),
+        ({"agents": ()}, "name at least one agent"),
     ],
 )
 def test_wrong_settings_are_one_sentence(settings, words):
     with pytest.raises(LudusError, match=words):
-        command.serve(("tictactoe:random",), **{"port": 0, **settings})
+        command.serve(**{"agents": ("tictactoe:random",), "port": 0, **settings})
 
 
 def test_an_agent_that_does_not_exist_is_one_sentence():

@@ -15,7 +15,7 @@ from ludus.agents.export.features import full
 from ludus.agents.export.model import MEMORY, NEXT_MEMORY, Arrays, Model, inputs_of, memory_ports, outputs_of
 from ludus.agents.neural import distributions
 from ludus.agents.neural.agent import DeepAgent, agent_of
-from ludus.agents.neural.networks import reads
+from ludus.agents.neural.networks import reads, variable_shapes
 from ludus.agents.neural.networks.layout import blank
 from ludus.agents.neural.networks.recurrent import RNNAgent, folded
 from ludus.bridges import AnyPool
@@ -68,5 +68,5 @@ def _decided(policy: distributions.Policy) -> Arrays:
 def restored(description: JsonObject, variables: PyTree, pool: AnyPool) -> Model:
     """The function of an agent from its description and its variables by name."""
     agent = agent_of(pool, description)
-    params = checkpoint.unflatten(agent.init(pool.spec, 0), checkpoint.flatten(variables))
+    params = checkpoint.unflatten(variable_shapes(agent.network), checkpoint.flatten(variables))
     return model_of(agent, params, pool)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 """parameters of primitives that only call another program"""
-CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint", "custom_jvp_call", "custom_vjp_call")
+CALLS = (
+    "jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call", "custom_vjp_call",
+)  # fmt: skip
 LONGEST_SCAN = 64
 """maximum length of a loop, which is unrolled"""
 
