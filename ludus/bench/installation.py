@@ -32,6 +32,8 @@ EXTRAS = {
     "gymnasium": Extra(("gymnasium",), "games as Gymnasium environments, and environments of Gymnasium as games"),
     "pettingzoo": Extra(("pettingzoo", "gymnasium"), "the same for PettingZoo"),
     "mpi": Extra(("mpi4py",), "training on the ranks of MPI: --runtime mpi"),
+    "ray": Extra(("ray",), "training, battles and sweeps on a Ray cluster: --runtime ray"),
+    "rllib": Extra(("ray", "torch", "gymnasium"), "PPO of RLlib: --algorithm rllib_ppo"),
     "tensorboard": Extra(("tensorboard",), "metrics for TensorBoard: --log tensorboard"),
     "wandb": Extra(("wandb",), "metrics for Weights & Biases: --log wandb"),
     "window": Extra(("pygame",), "games in a window: ludus play car --window"),
