@@ -42,6 +42,7 @@ class PPO:
     """The settings of a run with PPO."""
 
     overlap: ClassVar[bool] = True
+    profiler: ClassVar[Literal["jax", "torch"]] = "jax"
     data_parallel: ClassVar[bool] = True
 
     RENAMED: ClassVar[dict[str, str]] = {
