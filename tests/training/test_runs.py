@@ -49,6 +49,17 @@ def test_every_line_tells_games_per_hour_the_mean_reward_and_the_memory(finished
         assert resources.memory_used(os.getpid()) is None or 0.05 < line["memory_used"] < 100
 
 
+def test_tensorboard_gets_the_same_metrics(trainer):
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder = trainer.whole(log=("tensorboard",), evaluations=0, steps=4_000)
+    events = reading.EventAccumulator(str(folder / "tensorboard")).Reload()
+    columns = loggers.columns(folder / "metrics.jsonl")
+    assert set(events.Tags()["scalars"]) == columns.keys() - {"step", "time"}
+    for name in {"games_per_hour", "mean_reward", "memory_used"} & columns.keys():
+        values = [event.value for event in events.Scalars(name)]
+        np.testing.assert_allclose(values, columns[name], rtol=1e-6)
+
+
 def test_the_mean_reward_covers_a_hundred_episodes_and_continues(trainer):
     """Eight games of at most nine steps end in a chunk of 64 steps at most, so several chunks make a hundred."""
     settings = {"steps": 2_000, "chunk": 64, "evaluations": 0}
