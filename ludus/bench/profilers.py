@@ -119,7 +119,7 @@ class TorchProfiler:
         self.profile.export_chrome_trace(str(self.file))
 
     def read(self) -> Trace:
-        parts, operations = dict.fromkeys(PARTS, 0.0), []
+        parts, operations = dict[str, float](), list[Operation]()
         for one in self.profile.key_averages():
             kind = one.device_type.name.lower()
             if not one.key.startswith(PREFIX):
