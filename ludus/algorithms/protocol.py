@@ -7,7 +7,7 @@ world models share one training loop and one set of runtimes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from ludus.bridges import AnyPool
 from ludus.dsl import random
@@ -190,6 +190,14 @@ class LearnsFromReplays(Protocol):
     def demonstrations(self, replay: Replay, like: Sequence[Any], length: int) -> Iterator[Any]:
         """A replay as experience of the same shapes as that of the workers, `like`."""
         ...
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """An algorithm whose runs `ludus profile` can measure."""
+
+    profiler: ClassVar[Literal["jax", "torch"]]
+    """the library that computes; parts of training are annotated for it, see `ludus.bench.profilers`"""
 
 
 def nothing_ahead(game: str, rows: int, workers: int) -> Ahead:

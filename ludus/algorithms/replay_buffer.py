@@ -1,8 +1,8 @@
 """A replay buffer in NumPy memory: the last `capacity` records, of any layout, to sample from at random.
 
-Records are bytes, so pushing many is a copy, sampling is a gather, and saving the buffer is saving an array. The world
-model has a buffer of its own (`world_model/replay.py`): its arrays stay on the device and are sampled inside the
-compiled update.
+Records are bytes, so pushing many is a copy, sampling is a gather, and saving the buffer is saving an array.
+`MemoryEfficientSampler` fills the same batch again and again, without allocating. The world model needs neither: its
+buffer (`world_model/replay.py`) stays on the device and is sampled inside the compiled update, where XLA reuses memory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class ExperienceBuffer:
 
     def contents(self) -> Array:
         """A copy of all experiences, oldest first."""
-        return self._gather(np.arange(len(self)))
+        contents = np.empty(len(self), self.dtype)
+        self.gather((self.pushed - len(self) + np.arange(len(self))) % self.capacity, contents)
+        return contents
 
     def sample(self, count: int, rng: np.random.Generator, allow_fewer: bool = False) -> Array:
         """Copies of `count` different experiences in random order, sampled uniformly in O(count) time.
@@ -68,8 +70,7 @@ class ExperienceBuffer:
             raise LudusError(
                 f"cannot draw {count} different experiences from {len(self)}; push more first, or pass allow_fewer=True"
             )
-        swaps = rng.integers(np.arange(count), len(self))
-        return self._gather(shuffled_head(swaps))
+        return MemoryEfficientSampler(self, count).sample(rng)
 
     def state(self) -> dict[str, Array]:
         """Everything as plain arrays, for a checkpoint; without the gaps between fields, whose bytes mean nothing."""
@@ -94,9 +95,10 @@ class ExperienceBuffer:
         buffer.extend(rows.astype(buffer.dtype))
         return buffer
 
-    def _gather(self, ages: Array) -> Array:
-        """Copies of some experiences, by their rank from the oldest."""
-        return self._ring[(self.pushed - len(self) + ages) % self.capacity].view(self.dtype)
+    def gather(self, slots: Array, out: Array) -> None:
+        """Copy the experiences in some slots of the ring, which are not checked, into an array of records."""
+        # With any other mode NumPy would allocate a second array of this size.
+        np.take(self._ring, slots, out=out.view(self._block), mode="clip")
 
     def _as_ours(self, rows: Array) -> Array:
         return rows if rows.dtype == self.dtype else self._fit({name: rows[name] for name in rows.dtype.names or ()})
@@ -112,6 +114,40 @@ class ExperienceBuffer:
             for name, array in arrays.items():
                 _fill(rows[name], array, name)
         return rows
+
+
+class MemoryEfficientSampler:
+    """Samples batches of a fixed size from a buffer into one array, which every batch overwrites: `sampler.batch`.
+
+    Nothing of the size of the batch is allocated after the constructor. Copy what has to outlive the next batch; also
+    before JAX gets it (`jnp.array(batch["reward"])`), because on a CPU JAX reads the memory of NumPy later on.
+    """
+
+    def __init__(self, buffer: ExperienceBuffer, batch_size: int, replace: bool = False) -> None:
+        """With `replace`, an experience may occur several times in a batch, and the buffer may be smaller than it."""
+        if batch_size < 0:
+            raise LudusError(f"the size of a batch must be 0 or more, not {batch_size}")
+        self.buffer, self.replace = buffer, replace
+        self.batch = np.empty(batch_size, buffer.dtype)
+        self._uniform, self._slots = np.empty(batch_size), np.empty(batch_size, np.int64)
+        table = 0 if replace else hash_table_size(batch_size)
+        self._places, self._items = np.empty(table, np.int64), np.empty(table, np.int64)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """The batch with new contents: experiences in random order, sampled uniformly in O(batch size) time."""
+        size, wanted = len(self.buffer), len(self.batch)
+        if size < (min(wanted, 1) if self.replace else wanted):
+            raise LudusError(
+                f"cannot sample {wanted} experiences from {size}; push more first, or make the batch smaller"
+            )
+        rng.random(out=self._uniform)
+        if self.replace:
+            np.multiply(self._uniform, size, out=self._uniform)
+            np.copyto(self._slots, self._uniform, casting="unsafe")
+        else:
+            shuffled_head(self._uniform, size, self._slots, self._places, self._items)
+        self.buffer.gather(self._slots, self.batch)
+        return self.batch
 
 
 def _fill(column: Array, given: Array, name: str) -> None:
@@ -138,24 +174,25 @@ def describe(dtype: DType) -> str:
     return "(" + ", ".join(f"{name} {describe(dtype[name])}" for name in dtype.names) + ")"
 
 
-@kernel
-def shuffled_head(swaps: Array) -> Array:
-    """The first n items of a shuffled 0 .. size-1, where swaps[i] is drawn uniformly from i .. size-1.
+def hash_table_size(count: int) -> int:
+    """Slots of the hash table for `count` draws: a power of two, at least four times as many."""
+    return 4 << max(count - 1, 0).bit_length()
 
-    The Fisher-Yates shuffle, stopped after n swaps: item i changes places with item swaps[i]. Only items that moved are
-    stored, in a hash table with linear probing, so that nothing here is O(size).
+
+@kernel
+def shuffled_head(uniform: Array, size: int, head: Array, places: Array, items: Array) -> None:
+    """Write the first n items of a shuffled 0 .. size-1 into `head`, from n numbers drawn uniformly from [0, 1).
+
+    The Fisher-Yates shuffle, stopped after n swaps: item i changes places with one of the items i .. size-1. Only items
+    that moved are stored, in a hash table with linear probing (`places`, `items`), so that nothing here is O(size).
     """
-    count, slots = len(swaps), 4
-    while slots < 4 * count:
-        slots *= 2
-    places, items = np.full(slots, -1), np.empty(slots, np.int64)
-    head = np.empty(count, np.int64)
-    for index in range(count):
-        here, there = find_slot(places, index), find_slot(places, swaps[index])
-        head[index] = items[there] if places[there] >= 0 else swaps[index]
+    places[:] = -1
+    for index in range(len(head)):
+        swap = index + int(uniform[index] * (size - index))
+        here, there = find_slot(places, index), find_slot(places, swap)
+        head[index] = items[there] if places[there] >= 0 else swap
         moved = items[here] if places[here] >= 0 else index
-        places[there], items[there] = swaps[index], moved
-    return head
+        places[there], items[there] = swap, moved
 
 
 @rule

@@ -11,6 +11,7 @@ from ludus.agents import trained
 from ludus.agents.table import Table
 from ludus.bridges import AnyPool, open_pool
 from ludus.dsl import PLAYING
+from ludus.evaluation import footprint
 from ludus.types import Array, Continuous, JsonObject, LudusError, PyTree, Step
 
 SHOWN_ACTIONS, BAR = 20, 30
@@ -18,8 +19,11 @@ SHOWN_ACTIONS, BAR = 20, 30
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0) -> JsonObject:
-    """Facts about a checkpoint, and its evaluation of the position after these moves."""
+def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0, speed: bool = False) -> JsonObject:
+    """Facts about a checkpoint, and its evaluation of the position after these moves.
+
+    With `speed`, also how fast a network decides, for which it is compiled three times.
+    """
     agent = trained.load(path)
     manifest, by_table = agent.manifest, isinstance(agent.params, Table)
     pool = open_pool(manifest.game, 1, [seed] if ":" not in manifest.game else seed, threads=1)
@@ -27,12 +31,13 @@ def inspect(path: Path, moves: tuple[str, ...] = (), seed: int = 0) -> JsonObjec
         steps = [pool.step, *(_play(pool, move) for move in moves)]
         position = {"text": pool.describe(), "seat": int(pool.step.seat[0]), "over": bool(pool.status[0] != PLAYING)}
         position |= _by_table(agent, pool) if by_table else _by_network(agent, pool, steps)
+        needs = {} if by_table or not speed else {"footprint": footprint.footprint(agent, agent.params, pool.step)}
     finally:
         pool.close()
     facts = {"checkpoint": str(agent.path), "game": manifest.game, "algorithm": manifest.algorithm["kind"]}
     facts |= {"steps": manifest.steps, "score": manifest.score, "created": manifest.created, "ludus": manifest.ludus}
     facts |= _table_facts(agent.params) if by_table else {"agent": manifest.agent, "parameters": sizes(agent.params)}
-    return facts | {"settings": manifest.algorithm, "position": position}
+    return facts | needs | {"settings": manifest.algorithm, "position": position}
 
 
 def _table_facts(table: Table) -> JsonObject:
@@ -52,7 +57,11 @@ def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) ->
     """The value of the last step for each seat and its policy, with the memory of all steps before."""
     import jax
 
+    from ludus.agents.neural.agent import DeepAgent
+
     network = agent.agent
+    if not isinstance(network, DeepAgent):  # a world model plays without telling what it thinks of the alternatives
+        return {"action": _decided(agent, steps)}
     memory, rows = network.memory(len(steps[0].seat)), jax.tree.map(lambda *parts: np.stack(parts), *steps)
     judged = jax.jit(network.evaluate)(agent.params, memory, network.packed(rows))
     value = np.asarray(judged.value[-1, 0], np.float64).tolist()
@@ -64,6 +73,14 @@ def _by_network(agent: trained.Trained, pool: AnyPool, steps: Sequence[Step]) ->
         return found | {"actions": squashed(mean, np.exp(log_std), pool.spec.actions)}
     chances = np.exp(np.asarray(judged.policy[-1, 0], np.float64))
     return found | {"probabilities": {name: float(chances[action]) for name, action in _legal(pool).items()}}
+
+
+def _decided(agent: trained.Trained, steps: Sequence[Step]) -> list[float]:
+    """The action after the last step, with the memory of all steps before."""
+    memory = agent.memory(len(steps[0].seat))
+    for step in steps:
+        decision, memory = agent.act(agent.params, memory, step, 0)
+    return [float(number) for number in np.atleast_1d(decision.action[0])]
 
 
 def squashed(mean: Array, deviation: Array, actions: Continuous) -> list[dict[str, float]]:
@@ -83,7 +100,9 @@ def squashed(mean: Array, deviation: Array, actions: Continuous) -> list[dict[st
 
 
 def sizes(variables: PyTree) -> JsonObject:
-    """Number of parameters and megabytes of a network, in total and by part."""
+    """Number of parameters and megabytes of a network, in total and by module."""
+    if "ema" in variables:  # a world model plays with these parameters
+        variables = {"params": variables["ema"]}
     learned = {name: _size(part) for name, part in variables["params"].items()}
     others = {name: _size(part) for name, part in variables.items() if name != "params"}
     parts = learned | {f"{name} (not learned)": size for name, size in others.items()}
@@ -106,6 +125,8 @@ def as_text(facts: JsonObject) -> str:
     lines += ["", position["text"], ""]
     if position["over"]:
         return "\n".join([*lines, "the game is over in this position"])
+    if "action" in position:
+        return "\n".join([*lines, f"it plays {', '.join(f'{number:+.4f}' for number in position['action'])}"])
     if "values" in position:
         return "\n".join(lines + _value_lines(position))
     return "\n".join(lines + _worth_lines(position) + _policy_lines(position))
@@ -118,9 +139,10 @@ def _table_lines(facts: JsonObject) -> list[str]:
 
 def _network_lines(facts: JsonObject) -> list[str]:
     agent, size = facts["agent"], facts["parameters"]
-    chosen = ", ".join(f"{name} {value}" for name, value in agent["args"].items())
+    chosen = ", ".join(f"{name} {value}" for name, value in agent.get("args", {}).items())
     lines = [f"{'network':<11} {agent['kind']}: {chosen}", f"{'parameters':<11} {_amount(size)}"]
-    return lines + [f"  {name:<20} {_amount(part)}" for name, part in size["parts"].items()]
+    lines += [f"  {name:<20} {_amount(part)}" for name, part in size["parts"].items()]
+    return lines + (footprint.lines(facts["footprint"]) if "footprint" in facts else [])
 
 
 def _amount(size: JsonObject) -> str:

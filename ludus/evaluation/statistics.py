@@ -6,6 +6,7 @@ merged, so workers count separately.
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import time
@@ -22,7 +23,7 @@ WINDOW = 1000
 OWN_SERIES = ("reward", "episode_length", "step_time")
 NOT_AVERAGED = {
     "step", "time", "seconds", "decisions", "episodes", "episode_return", "episode_return/seat0", "episode_length",
-    "return_std", "return_min", "return_max",
+    "return_std", "return_min", "return_max", "mean_reward",
 }  # fmt: skip
 """metrics of an update that are counted by the series above"""
 
@@ -105,6 +106,34 @@ class Series:
         return series
 
 
+def episodes_of(metrics: Mapping[str, float | None]) -> tuple[int, float]:
+    """The number of episodes that ended in an update, and their mean return for the first seat; 0 if it is unknown."""
+    mean = metrics.get("episode_return", metrics.get("episode_return/seat0"))
+    return (int(metrics.get("episodes") or 0), mean) if mean is not None else (0, 0.0)
+
+
+class RecentMean:
+    """The mean of the newest values, which arrive in groups of known size and mean.
+
+    It covers the newest whole groups that together have at least `count` values.
+    """
+
+    def __init__(self, count: int = 100) -> None:
+        self.count, self.total = count, 0
+        self.groups = collections.deque[tuple[int, float]]()
+
+    def add(self, size: int, mean: float) -> None:
+        if size:
+            self.groups.append((size, mean))
+            self.total += size
+            while self.total - self.groups[0][0] >= self.count:
+                self.total -= self.groups.popleft()[0]
+
+    @property
+    def mean(self) -> float | None:
+        return sum(size * mean for size, mean in self.groups) / self.total if self.total else None
+
+
 class TrainingStatistics:
     """Episodes, step times and any other metric of a run; `clock` gives seconds."""
 
@@ -152,8 +181,8 @@ class TrainingStatistics:
         Of the games that ended in it only the moments are known: all of the return, the mean of the length.
         """
         known = {name: value for name, value in metrics.items() if value is not None}
-        games, mean = int(known.get("episodes", 0)), known.get("episode_return", known.get("episode_return/seat0"))
-        if games and mean is not None:
+        games, mean = episodes_of(known)
+        if games:
             low, high = known.get("return_min", mean), known.get("return_max", mean)
             self.series["reward"].add_moments(games, mean, known.get("return_std", 0.0), low, high)
             length = known["episode_length"]

@@ -15,7 +15,7 @@ from ludus.agents import load as load_agent
 from ludus.algorithms.protocol import Learner
 from ludus.bridges import AnyPool
 from ludus.evaluation import scores as evaluate
-from ludus.evaluation.statistics import Interval, TrainingStatistics
+from ludus.evaluation.statistics import Interval, RecentMean, TrainingStatistics, episodes_of
 from ludus.runtimes import Source
 from ludus.training import loggers
 from ludus.training.config import Run
@@ -64,9 +64,10 @@ class Course:
         self.best = best_score(folder)
         lines = [line for line in past_metrics(folder) if line["step"] <= standing.learner.steps]
         self.scores = [line["score"] for line in lines if line.get("score") is not None]
-        self.statistics = TrainingStatistics()
+        self.statistics, self.returns = TrainingStatistics(), RecentMean()
         for line in lines:
             self.statistics.record_update(line)
+            self.returns.add(*episodes_of(line))
         self.last_save, self.saving = time.perf_counter(), False
 
     @property
@@ -82,10 +83,18 @@ class Course:
         )  # fmt: skip
         if progress.metrics.get("finite") == 0.0:
             raise not_finite(self.folder)
-        metrics = progress.metrics | {"age": float(progress.age)}
+        metrics = progress.metrics | {"age": float(progress.age)} | self._games(progress.metrics, seconds)
         if self.finished or evaluation_due(self.run, before.learner, self.standing.learner):
             metrics |= self._measure(self.run.settings.evaluation_agent(self.agent))
         return metrics
+
+    def _games(self, metrics: dict[str, float], seconds: float) -> dict[str, float]:
+        """Games per hour of the whole run, and the mean return of the newest; {} if the algorithm plays no games."""
+        if "episodes" not in metrics:
+            return {}
+        self.returns.add(*episodes_of(metrics))
+        rate = {"games_per_hour": 3600.0 * self.standing.learner.episodes / seconds}
+        return rate if self.returns.mean is None else rate | {"mean_reward": self.returns.mean}
 
     def _measure(self, player: Any) -> dict[str, float]:
         learner = self.standing.learner

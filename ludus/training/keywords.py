@@ -104,6 +104,10 @@ class Settings(TypedDict, total=False):
     """coefficient of the entropy bonus; a number or a schedule over steps"""
     target_kl: float
     """skip the rest of an update when the approximate KL divergence exceeds this; above 0, or 0 for off"""
+    kl_coef: float
+    """coefficient of a penalty on the KL divergence, before the first update; each update adapts it; 0 for off"""
+    kl_target: float
+    """divergence aimed at by kl_coef: it grows by half if twice this is exceeded, and halves below half; above 0"""
     burn_in: int
     """first steps of each sequence that only warm up the memory; 0 to rollout_length - 1"""
     bptt_length: int

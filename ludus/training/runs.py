@@ -22,6 +22,7 @@ from ludus.training.demonstrations import with_demonstrations
 from ludus.training.folder import METRICS, SCORE, SETTINGS, new_folder, write_settings
 from ludus.training.loop import train
 from ludus.training.opened import Opened, open_run
+from ludus.training.resources import Resources
 from ludus.training.resume import Standing, fresh, new_learner, restored
 from ludus.training.timing import Speed, Stopwatch
 from ludus.types import LudusError
@@ -83,13 +84,14 @@ def _loop(course: Course, source: Source[Any], record: loggers.Sink, stop: Calla
     folder, opened, learner = course.folder, course.opened, course.standing.learner
     announce(folder)
     clock, speed, control = Stopwatch(course.standing.seconds), Speed(), Control(folder)
+    resources = Resources()
     speed.rate(learner.steps, clock.seconds)
     with course.saved_on_error():
         for progress in train(opened.agent, opened.run.settings, learner, source, opened.ahead.update):
             clock.pause()
             metrics = course.take(progress, clock.seconds)
             rate = speed.rate(course.standing.learner.steps, clock.seconds)
-            written = metrics | {"seconds": clock.seconds, "steps_per_second": rate}
+            written = metrics | {"seconds": clock.seconds, "steps_per_second": rate} | resources.metrics()
             course.statistics.record_update(written)
             with writing(folder):
                 record.write(course.standing.learner.steps, written)

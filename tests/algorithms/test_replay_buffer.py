@@ -2,13 +2,14 @@
 
 import collections
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.algorithms.replay_buffer import ExperienceBuffer, shuffled_head
+from ludus.algorithms.replay_buffer import ExperienceBuffer, MemoryEfficientSampler, hash_table_size, shuffled_head
 from ludus.dsl import f32, f64, i8, i64, record, u8, u64, within
 from ludus.types import LudusError
 
@@ -60,11 +61,74 @@ def test_samples_never_repeat_and_are_held(capacity, pushed, data):
 @given(st.integers(1, 60), st.integers(0, 99), st.data())
 def test_the_compiled_shuffle_is_fisher_and_yates(size, seed, data):
     count = data.draw(st.integers(0, size))
-    swaps = np.random.default_rng(seed).integers(np.arange(count), size)
+    uniform, head = np.random.default_rng(seed).random(count), np.empty(count, np.int64)
     items = list(range(size))
-    for place, other in enumerate(swaps):
+    for place, number in enumerate(uniform.tolist()):
+        other = place + int(number * (size - place))
         items[place], items[other] = items[other], items[place]
-    assert shuffled_head(swaps).tolist() == items[:count]
+    table = np.empty((2, hash_table_size(count)), np.int64)
+    shuffled_head(uniform, size, head, *table)
+    assert head.tolist() == items[:count] and table.shape[1] >= 4 * count
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("pushed", [3, 5, 8])
+def test_all_batches_of_a_sampler_are_equally_likely(pushed, replace):
+    """Ordered pairs of the three or five experiences that are held: with replacement n², without n (n - 1)."""
+    sampler, rng, draws = MemoryEfficientSampler(filled(5, pushed), 2, replace), np.random.default_rng(7), 12_000
+    seen = collections.Counter(tuple(sampler.sample(rng)["number"].tolist()) for _ in range(draws))
+    held = range(max(0, pushed - 5), pushed)
+    assert set(seen) == set(itertools.product(held, held) if replace else itertools.permutations(held, 2))
+    expected, degrees = draws / len(seen), len(seen) - 1
+    # About once in a thousand chi-squared exceeds its mean by 3.5 standard deviations and a little more.
+    assert sum((count - expected) ** 2 / expected for count in seen.values()) < degrees + 3.5 * (2 * degrees) ** 0.5 + 4
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_sampler_allocates_nothing_per_batch(replace):
+    """A batch has 600 kB; what Python needs for the call itself is a few hundred bytes."""
+    buffer, rng = ExperienceBuffer(20_000, TRANSITION), np.random.default_rng(0)
+    buffer.extend(transitions(30_000))
+    sampler = MemoryEfficientSampler(buffer, 10_000, replace)
+    before = sampler.sample(rng).copy()
+    tracemalloc.start()
+    try:
+        start = tracemalloc.get_traced_memory()[0]
+        for _ in range(5):
+            batch = sampler.sample(rng)
+        used = tracemalloc.get_traced_memory()[1] - start
+        tracemalloc.reset_peak()
+        buffer.sample(10_000, rng)
+        copied = tracemalloc.get_traced_memory()[1] - start
+    finally:
+        tracemalloc.stop()
+    assert used < 4_000 and copied > before.nbytes > 500_000
+    assert batch is sampler.batch and (batch["key"] != before["key"]).any()
+
+
+def test_a_sampler_follows_its_buffer():
+    buffer, rng = ExperienceBuffer(4, NUMBER), np.random.default_rng(0)
+    sampler, drawing = MemoryEfficientSampler(buffer, 3), MemoryEfficientSampler(buffer, 3, replace=True)
+    with pytest.raises(LudusError, match="cannot sample 3 experiences from 0; push more first"):
+        drawing.sample(rng)
+    buffer.push(number=7)
+    assert drawing.sample(rng)["number"].tolist() == [7, 7, 7]
+    with pytest.raises(LudusError, match="cannot sample 3 experiences from 1; push more first"):
+        sampler.sample(rng)
+    buffer.extend({"number": np.arange(3)})
+    assert set(sampler.sample(rng)["number"].tolist()) < {7, 0, 1, 2}
+    buffer.extend({"number": np.arange(10, 14)})
+    assert set(sampler.sample(rng)["number"].tolist()) < {10, 11, 12, 13}
+    with pytest.raises(LudusError, match="size of a batch must be 0 or more, not -1"):
+        MemoryEfficientSampler(buffer, -1)
+
+
+def test_a_sampler_gathers_whole_records():
+    buffer, columns = ExperienceBuffer(50, TRANSITION), transitions(50)
+    buffer.extend(columns)
+    batch = MemoryEfficientSampler(buffer, 20).sample(np.random.default_rng(1))
+    places = [columns["key"].tolist().index(key) for key in batch["key"].tolist()]
+    assert len(set(places)) == 20 and all((batch[name] == columns[name][places]).all() for name in columns)
 
 
 @pytest.mark.parametrize("pushed", [5, 8, 11])

@@ -2,14 +2,16 @@
 
 import json
 import math
+import pathlib
 
 import numpy as np
 import pytest
 
 from ludus.agents import checkpoint, trained
 from ludus.agents.neural import devices
+from ludus.agents.neural.networks import memory_usage, total_params
 from ludus.bridges import identity_of, open_pool
-from ludus.evaluation import inspection
+from ludus.evaluation import footprint, inspection
 from ludus.training import config, runs
 from ludus.types import Continuous, LudusError
 
@@ -48,6 +50,40 @@ def test_the_size_of_a_network(mlp):
     assert facts["agent"]["args"] == {"width": 8, "depth": 2} and facts["steps"] == 5
     words = inspection.as_text(facts)
     assert "mlp: width 8, depth 2" in words and f"{sum(parts.values())}" in words and "critic_1" in words
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "batches"), [("mlp", {"width": 8}, footprint.BATCHES), ("rnn", SMALL, (8,))], ids=["mlp", "rnn"]
+)
+def test_the_footprint_of_a_network(network, monkeypatch, kind, args, batches):
+    """A row of the GRU remembers sixteen float32 for each of the two seats."""
+    monkeypatch.setattr(footprint, "BATCHES", batches)
+    path = network("tictactoe", kind, **args)
+    facts = json.loads(json.dumps(inspection.inspect(path, speed=True), allow_nan=False))
+    found, deep = facts["footprint"], trained.load(path).agent.network
+    remembered = 2 * 16 * 4 if kind == "rnn" else 0
+    assert found["memory_per_row"] == remembered and [batch["rows"] for batch in found["batches"]] == list(batches)
+    for batch in found["batches"]:
+        assert batch["milliseconds"] > 0
+        assert batch["megabytes"] == pytest.approx(memory_usage(deep, batch["rows"]))
+    assert facts["parameters"]["count"] == total_params(deep)
+    words = inspection.as_text(facts).splitlines()
+    assert any(line.startswith("memory") and line.endswith(f"{remembered} bytes per row") for line in words)
+    assert any(line.split()[:2] == [str(batches[-1]), "rows"] and " ms " in line for line in words)
+    assert "footprint" not in inspection.inspect(path)
+
+
+def test_a_world_model_tells_what_it_plays(monkeypatch):
+    monkeypatch.setattr(footprint, "BATCHES", (8,))
+    facts = inspection.inspect(
+        pathlib.Path(trained.__file__).parent / "pretrained" / "car.dreamer", ("0.5,1",), speed=True
+    )
+    sizes, (low, high) = facts["parameters"], trained.load(facts["checkpoint"]).agent.action_bounds
+    assert sizes["count"] == sum(part["count"] for part in sizes["parts"].values()) > 1000
+    assert sizes["parts"].keys() == {"model", "actor", "critics"}
+    action = facts["position"]["action"]
+    assert len(action) == 2 and all(low[at] <= action[at] <= high[at] for at in range(2))
+    assert "it plays " in inspection.as_text(facts) and " rows " in inspection.as_text(facts)
 
 
 def test_parameters_that_are_not_learned_are_listed_separately():

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludus.evaluation.statistics import Interval, Series, TrainingStatistics, interval, interval_of, student, wilson
+from ludus.evaluation.statistics import (
+    Interval,
+    RecentMean,
+    Series,
+    TrainingStatistics,
+    interval,
+    interval_of,
+    student,
+    wilson,
+)
 from ludus.types import LudusError
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
@@ -90,6 +99,20 @@ def test_values_that_are_not_finite_are_counted_separately():
     summary = statistics.summary()
     assert (summary["total_episodes"], summary["broken_reward"]) == (4, 2)
     assert (summary["mean_reward"], summary["max_reward"]) == (2.0, 3.0)
+
+
+def test_a_recent_mean_by_hand():
+    recent = RecentMean(count=10)
+    assert recent.mean is None
+    recent.add(0, 99.0)
+    assert recent.mean is None
+    recent.add(4, 1.0)
+    recent.add(8, 2.0)
+    assert recent.mean == (4 * 1 + 8 * 2) / 12  # eight alone are too few
+    recent.add(3, 5.0)
+    assert recent.mean == (8 * 2 + 3 * 5) / 11
+    recent.add(50, -1.0)
+    assert recent.mean == -1.0
 
 
 def test_nothing_recorded_is_an_empty_summary():

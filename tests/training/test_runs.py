@@ -1,5 +1,7 @@
 """A run on disk: what lies in its folder, what its metrics say, which checkpoints stay, and what it learns."""
 
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -8,7 +10,7 @@ from ludus.agents import checkpoint, trained
 from ludus.evaluation import scores as evaluate
 from ludus.evaluation.statistics import Interval
 from ludus.rendering import plots
-from ludus.training import config, course, loggers, runs
+from ludus.training import config, course, loggers, resources, runs
 from ludus.training.folder import CHECKPOINTS, list_runs, new_folder
 from ludus.types import LudusError
 
@@ -36,6 +38,44 @@ def test_every_chunk_is_a_line_and_the_score_is_taken_as_often_as_asked(finished
     for line in lines:
         assert line["episode_return/seat0"] == -line["episode_return/seat1"] and 5 <= line["episode_length"] <= 9
         assert line.get("score_low", -1) <= line.get("score", 0) <= line.get("score_high", 1)
+
+
+def test_every_line_tells_games_per_hour_the_mean_reward_and_the_memory(finished):
+    lines, games = loggers.read(finished / "metrics.jsonl"), 0
+    for line in lines:
+        games += line["episodes"]
+        assert line["games_per_hour"] == pytest.approx(3600 * games / line["seconds"])
+        assert line["episodes"] >= 100 and line["mean_reward"] == line["episode_return/seat0"]
+        assert resources.memory_used(os.getpid()) is None or 0.05 < line["memory_used"] < 100
+
+
+def test_tensorboard_gets_the_same_metrics(trainer):
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder = trainer.whole(log=("tensorboard",), evaluations=0, steps=4_000)
+    events = reading.EventAccumulator(str(folder / "tensorboard")).Reload()
+    columns = loggers.columns(folder / "metrics.jsonl")
+    assert set(events.Tags()["scalars"]) == columns.keys() - {"step", "time"}
+    for name in {"games_per_hour", "mean_reward", "memory_used"} & columns.keys():
+        values = [event.value for event in events.Scalars(name)]
+        np.testing.assert_allclose(values, columns[name], rtol=1e-6)
+
+
+def test_the_mean_reward_covers_a_hundred_episodes_and_continues(trainer):
+    """Eight games of at most nine steps end in a chunk of 64 steps at most, so several chunks make a hundred."""
+    settings = {"steps": 2_000, "chunk": 64, "evaluations": 0}
+    folder, run = trainer.make(**settings)
+    trainer.go(folder, run, chunks=12)
+    assert trainer.go(folder, config.read(folder / "run.toml"), resume=True)[-1].finished
+    columns = loggers.columns(folder / "metrics.jsonl")
+    games, means = columns["episodes"], np.nan_to_num(columns["episode_return/seat0"])
+    begun = np.flatnonzero(games)[0]
+    assert np.isnan(columns["mean_reward"][:begun]).all()
+    for end in range(begun + 1, len(games) + 1):
+        ages = np.cumsum(games[:end][::-1])
+        first = end - 1 - min(np.searchsorted(ages, 100), end - 1)
+        expected = np.average(means[first:end], weights=games[first:end])
+        assert columns["mean_reward"][end - 1] == pytest.approx(expected)
+    assert games.max() < 50 and len(games) > 25
 
 
 def test_the_checkpoint_tells_where_the_run_stands(finished):

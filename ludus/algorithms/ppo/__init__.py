@@ -32,9 +32,10 @@ POSITIVE_INTEGERS = (
 )  # fmt: skip
 UNIT_INTERVAL = ("gamma", "gae_lambda", "int_gamma", "update_proportion")
 NON_NEGATIVE = (
-    "vf_coef", "clip_range_vf", "target_kl", "int_coef", "burn_in", "bptt_length", "devices", "actor_devices"
+    "vf_coef", "clip_range_vf", "target_kl", "kl_coef", "int_coef", "burn_in", "bptt_length", "devices",
+    "actor_devices",
 )  # fmt: skip
-POSITIVE = ("clip_coef", "max_grad_norm", "rho_clip", "c_clip")
+POSITIVE = ("clip_coef", "kl_target", "max_grad_norm", "rho_clip", "c_clip")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class PPO:
     """The settings of a run with PPO."""
 
     overlap: ClassVar[bool] = True
+    profiler: ClassVar[Literal["jax", "torch"]] = "jax"
     data_parallel: ClassVar[bool] = True
 
     RENAMED: ClassVar[dict[str, str]] = {
@@ -112,6 +114,10 @@ class PPO:
     """coefficient of the entropy bonus; a number or a schedule over steps"""
     target_kl: float = 0.0
     """skip the rest of an update when the approximate KL divergence exceeds this; above 0, or 0 for off"""
+    kl_coef: float = 0.0
+    """coefficient of a penalty on the KL divergence, before the first update; each update adapts it; 0 for off"""
+    kl_target: float = 0.01
+    """divergence aimed at by kl_coef: it grows by half if twice this is exceeded, and halves below half; above 0"""
 
     burn_in: int = 0
     """first steps of each sequence that only warm up the memory; 0 to rollout_length - 1"""

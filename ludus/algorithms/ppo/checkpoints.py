@@ -24,7 +24,8 @@ def save(learner: Learner) -> Groups:
     trees = {"params": state.agent, "optimiser": state.optimiser, "curiosity": state.curiosity}
     trees |= {f"{SNAPSHOT}{number}": params for number, params in learner.snapshots.items()}
     arrays = {name: checkpoint.flatten(tree) for name, tree in trees.items()}
-    return {name: group for name, group in arrays.items() if group} | {"learner": {"counters": counters}}
+    kl_coef = {} if isinstance(state.kl_coef, tuple) else {"kl_coef": np.array([state.kl_coef], np.float32)}
+    return {name: group for name, group in arrays.items() if group} | {"learner": {"counters": counters} | kl_coef}
 
 
 def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, Array]], seed: int) -> Learner:
@@ -42,10 +43,20 @@ def restore(settings: PPO, agent: DeepAgent, stored: Mapping[str, Mapping[str, A
         for name, like in zip(("params", "curiosity", "optimiser"), fresh.state[:3], strict=True)
     ]
     agent_variables, curiosity, optimiser = jax.tree.map(jnp.asarray, parts)
-    state = State(agent_variables, curiosity, optimiser, jnp.int32(counters[2]))
+    kl_coef = _kl_coef(fresh.state.kl_coef, stored["learner"].get("kl_coef"))
+    state = State(agent_variables, curiosity, optimiser, jnp.int32(counters[2]), kl_coef)
     snapshots = {
         name.removeprefix(SNAPSHOT): checkpoint.unflatten(fresh.state.agent, dict(arrays))
         for name, arrays in stored.items()
         if name.startswith(SNAPSHOT)
     }
     return Learner(everywhere(settings, state), seed, int(counters[0]), int(counters[1]), snapshots)
+
+
+def _kl_coef(fresh: jax.Array | tuple[()], stored: Array | None) -> jax.Array | tuple[()]:
+    """The coefficient of the KL penalty; that of the settings if the checkpoint is of a run without the penalty."""
+    if isinstance(fresh, tuple) or stored is None:
+        return fresh
+    if stored.shape != (1,) or not np.isfinite(stored).all():
+        raise LudusError("its kl_coef is not a number; remove this checkpoint to continue from the previous one")
+    return jnp.float32(stored[0])

@@ -20,7 +20,7 @@ from ludus.types import PyTree
 Array = jax.Array
 Scalars = dict[str, Array]
 Rates = dict[str, Array]
-"""current values of the schedules"""
+"""current values of the schedules, and of the coefficient of the KL penalty"""
 MOST_WEIGHT = 2.0
 """upper bound of the importance weight π/μ of decisions made with older parameters"""
 
@@ -68,6 +68,8 @@ def loss_of(
         log_prob, part.decisions.log_prob, settings.clip_coef, own
     )
     metrics["explained_variance"] = critic_share * losses.explained_variance(value, fixed.target, valid)
+    if settings.kl_coef:
+        loss = loss + rates["kl_coef"] * metrics["approx_kl"]
     if settings.uses_rnd:
         rnd_loss = rnd.loss(agent, parameters["curiosity"], part.steps, settings.update_proportion, key)
         rnd_loss = rnd_loss / (settings.gradient_accumulation * total(1.0))

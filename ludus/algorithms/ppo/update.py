@@ -61,6 +61,8 @@ class State(NamedTuple):
     """state of random network distillation; () if it is off"""
     optimiser: optax.OptState
     updates: Array
+    kl_coef: Array | tuple[()] = ()
+    """coefficient of the KL penalty; () if it is off"""
 
 
 class Learner(NamedTuple):
@@ -108,7 +110,8 @@ def new_state(settings: PPO, agent: DeepAgent, seed: Array) -> State:
     variables = initialised(agent.network, jax.random.key(seed))
     curiosity = rnd.start(agent, jax.random.fold_in(jax.random.key(seed), 1)) if settings.uses_rnd else ()
     optimiser = optimiser_of(settings).init(trainable(variables, curiosity))
-    return State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32))
+    kl_coef = jnp.float32(settings.kl_coef) if settings.kl_coef else ()
+    return State(variables, curiosity, optimiser, jnp.zeros((), jnp.int32), kl_coef)
 
 
 def everywhere(settings: PPO, state: State) -> State:
@@ -191,11 +194,26 @@ def learn(
         metrics["intrinsic_reward"] = total(intrinsic[1:].mean()) / total(1.0)
     if settings.refresh_rollouts and not recomputed(settings):
         batch = refreshed(settings, agent, state.agent, batch)
+    if not isinstance(state.kl_coef, tuple):
+        rates = rates | {"kl_coef": state.kl_coef}
     fixed = None if recomputed(settings) else estimate(settings, agent, batch, batch.decisions.value, None)
     apply_minibatch = functools.partial(minibatch, settings, agent, batch, fixed, rates)
     (state, _), averages = jax.lax.scan(apply_minibatch, (state, jnp.array(True)), (order.rows[0], order.keys[0]))
     metrics |= jax.tree.map(jnp.mean, averages) | {"param_norm": optax.tree.norm(state.agent)}
+    if not isinstance(state.kl_coef, tuple):
+        metrics["kl_coef"] = state.kl_coef
+        last_epoch = averages["approx_kl"][-settings.num_minibatches :]
+        state = state._replace(kl_coef=adapted(state.kl_coef, last_epoch.mean(), settings.kl_target))
     return state._replace(updates=state.updates + 1), metrics
+
+
+def adapted(kl_coef: Array, divergence: Array, kl_target: float) -> Array:
+    """The coefficient of the KL penalty for the next update: × 1.5 above 2 × the target, × 0.5 below half of it.
+
+    RLlib's rule. Schulman et al. 2017, section 4, doubles and halves it beyond 1.5 × the target and the target / 1.5.
+    """
+    factor = jnp.where(divergence > 2.0 * kl_target, 1.5, jnp.where(divergence < 0.5 * kl_target, 0.5, 1.0))
+    return kl_coef * factor
 
 
 def minibatch(

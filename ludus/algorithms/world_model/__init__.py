@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import tyro
@@ -42,6 +42,7 @@ class WorldModelSettings:
     """The settings of a run with a world model."""
 
     overlap: ClassVar[bool] = True
+    profiler: ClassVar[Literal["jax", "torch"]] = "jax"
     data_parallel: ClassVar[bool] = False
     RENAMED: ClassVar[dict[str, str]] = {
         "sizes": "network", "plan": "planner", "length": "rollout_length", "replay": "replay_size",

@@ -46,7 +46,8 @@ def parameters_of(seed, seats=2):
 
 
 def state_of(settings, table):
-    return update.State({"params": table}, (), optimiser_state(settings, table), jnp.zeros((), jnp.int32))
+    kl_coef = jnp.float32(settings.kl_coef) if settings.kl_coef else ()
+    return update.State({"params": table}, (), optimiser_state(settings, table), jnp.zeros((), jnp.int32), kl_coef)
 
 
 def optimiser_state(settings, table):

@@ -1,5 +1,6 @@
 """One update from end to end: the step that is taken, when none is, and what stays as it was."""
 
+import dataclasses
 import functools
 import itertools
 import operator
@@ -90,6 +91,38 @@ def test_kl_stop_ends_an_update():
     for name, part in change(once).items():
         np.testing.assert_allclose(change(stopped)[name], part, atol=1e-5)
     assert np.abs(change(never)["logits"] - change(once)["logits"]).max() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("divergence", "factor"),
+    [(0.0, 0.5), (0.0049, 0.5), (0.0051, 1.0), (0.01, 1.0), (0.0199, 1.0), (0.0201, 1.5), (9.0, 1.5)],
+)
+def test_the_kl_coefficient_by_hand(divergence, factor):
+    """With a target of 0.01 it is kept between 0.005 and 0.02."""
+    after = learning.adapted(jnp.float32(0.2), jnp.float32(divergence), 0.01)
+    assert after == pytest.approx(0.2 * factor) and after.dtype == jnp.float32
+
+
+def test_the_kl_penalty_keeps_the_policy_nearer():
+    free, bound = (plain(update_epochs=4, kl_coef=coefficient, kl_target=0.001) for coefficient in (1e-6, 100.0))
+    (_, state, told), (_, near, less) = learned(free), learned(bound)
+    assert told["kl_coef"] == np.float32(1e-6) and less["kl_coef"] == 100.0  # those of this update
+    assert less["approx_kl"] < 0.5 * told["approx_kl"]
+    assert state.kl_coef == pytest.approx(1.5e-6)  # far too far: 0.001 was meant
+    never = learned(plain(update_epochs=4, kl_coef=0.2, kl_target=1000.0))[1]
+    assert never.kl_coef == pytest.approx(0.1) and near.kl_coef in (50.0, 100.0, 150.0)
+
+
+def test_the_last_epoch_measures_for_the_kl_coefficient():
+    """Before the only step of an update nothing has moved; of several epochs, the first measures nothing."""
+    assert learned(plain(kl_coef=0.2, kl_target=1e-4))[1].kl_coef == pytest.approx(0.1)
+    _, state, told = learned(plain(update_epochs=2, kl_coef=0.2, kl_target=1e-4))
+    assert state.kl_coef == pytest.approx(0.3) and told["approx_kl"] > 1e-4
+
+
+def test_without_a_kl_coefficient_nothing_is_kept_or_told():
+    _, state, told = learned(plain())
+    assert state.kl_coef == () and "kl_coef" not in told
 
 
 @pytest.mark.parametrize(
@@ -220,6 +253,26 @@ def test_a_learner_comes_back_from_its_arrays(beginning):
         SMALL.restore(agent, {**SMALL.save(learner), "learner": {"counters": np.zeros(2)}}, 3)
 
 
+def test_the_kl_coefficient_comes_back_from_its_array(beginning):
+    """From checkpoints without it, it starts anew; settings without it ignore it."""
+    agent, _, (rollout, following) = beginning
+    settings = dataclasses.replace(SMALL, kl_coef=0.2, kl_target=1e3)
+    learner = settings.new_learner(agent, 3)
+    for expected in (0.2, 0.1):
+        learner, told = settings.update(agent, learner, [rollout])
+        assert told["kl_coef"] == pytest.approx(expected)
+    stored = settings.save(learner)
+    again = settings.restore(agent, stored, 3)
+    assert again.state.kl_coef == pytest.approx(0.05) and same(again.state, learner.state)
+    assert same(*(settings.update(agent, one, [following])[0].state for one in (again, learner)))
+    assert settings.restore(agent, SMALL.save(SMALL.new_learner(agent, 3)), 3).state.kl_coef == pytest.approx(0.2)
+    assert SMALL.restore(agent, stored, 3).state.kl_coef == ()
+    assert SMALL.save(SMALL.new_learner(agent, 3))["learner"].keys() == {"counters"}
+    stored["learner"]["kl_coef"] = np.float32([np.nan])
+    with pytest.raises(LudusError, match="kl_coef is not a number"):
+        settings.restore(agent, stored, 3)
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -230,6 +283,8 @@ def test_a_learner_comes_back_from_its_arrays(beginning):
         ({"dual_clip": 1.0}, "dual_clip must be above 1, or 0 for off, not 1"),
         ({"dual_clip": float("nan")}, "dual_clip must be above 1"),
         ({"target_kl": -1.0}, "target_kl must be 0 or more, not -1"),
+        ({"kl_coef": -0.2}, "kl_coef must be 0 or more, not -0.2"),
+        ({"kl_target": 0.0}, "kl_target must be above 0, not 0"),
         ({"rollout_length": 4, "burn_in": 4}, "burn_in must be below rollout_length, 4, not 4"),
         ({"learning_rate": "fast"}, "fast"),
     ],

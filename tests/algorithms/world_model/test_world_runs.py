@@ -17,7 +17,10 @@ from ludus.evaluation import replays, scores
 from ludus.training import config, demonstrations, loggers, runs
 from ludus.types import LudusError
 
-CLOCK = {"play_seconds", "wait_seconds", "overlap", "time", "seconds", "steps_per_second"}
+CLOCK = {
+    "play_seconds", "wait_seconds", "overlap", "time", "seconds", "steps_per_second", "games_per_hour", "memory_used",
+    "gpu_utilization",
+}  # fmt: skip
 
 
 def start(out, **settings):
