@@ -36,6 +36,7 @@ EXTRAS = {
     "rllib": Extra(("ray", "torch", "gymnasium"), "PPO of RLlib: --algorithm rllib_ppo"),
     "tensorboard": Extra(("tensorboard",), "metrics for TensorBoard: --log tensorboard"),
     "wandb": Extra(("wandb",), "metrics for Weights & Biases: --log wandb"),
+    "nvml": Extra(("pynvml",), "the metric gpu_utilization"),
     "window": Extra(("pygame",), "games in a window: ludus play car --window"),
     "docs": Extra(("mkdocs", "material", "mkdocstrings"), "the documentation as a site: make docs"),
     "video": Extra(("av",), "videos: ludus show --out game.mp4"),
