@@ -92,8 +92,27 @@ def plain_python() -> bool:
 
 def interpreting() -> bool:
     """Whether this thread runs compiled functions as plain Python for now; see `interpreted`."""
-    active: bool | Callable[[], bool] = getattr(_local, "interpreting", False)
+    modes = _modes()
+    if not modes:
+        return False
+    active = modes[-1].active
     return active if isinstance(active, bool) else active()
+
+
+class _Mode:
+    """One use of `interpreted`."""
+
+    def __init__(self, active: bool | Callable[[], bool]) -> None:
+        self.active = active
+
+
+def _modes() -> list[_Mode]:
+    """The modes that this thread has entered and not left."""
+    try:
+        modes: list[_Mode] = _local.modes
+    except AttributeError:
+        modes = _local.modes = []
+    return modes
 
 
 @contextlib.contextmanager
@@ -101,14 +120,14 @@ def interpreted(active: bool | Callable[[], bool] = True) -> Iterator[None]:
     """In this thread, call rules and kernels as plain Python, so that nothing waits for the compiler.
 
     States have the same bytes in both modes, so a game may change from one to the other between two steps. A function
-    is asked before each call of a kernel.
+    is asked before each call of a kernel. Contexts may be left in any order, as those of coroutines and generators are.
     """
-    before = getattr(_local, "interpreting", False)
-    _local.interpreting = active
+    modes, mode = _modes(), _Mode(active)
+    modes.append(mode)
     try:
         yield
     finally:
-        _local.interpreting = before
+        modes.remove(mode)
 
 
 @functools.cache

@@ -75,8 +75,7 @@ class Games:
     async def _open(self, new: NewGame, wanted: Callable[[], bool]) -> OpenedGame:
         seed = secrets.randbelow(2**31) if new.seed is None else new.seed
         opening = Opening(new.game, tuple(new.seats), seed)
-        with interpreted():
-            game = await self._look(check_opening, opening)
+        game = await self._look(check_opening, opening)
         versions = [self._version(seat, game) for seat in opening.seats]
         pairs = zip(opening.seats, versions, strict=True)
         memories = [self.service.models[seat].memory_row() if version else b"" for seat, version in pairs]

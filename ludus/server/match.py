@@ -316,7 +316,8 @@ def check_opening(opening: Opening) -> games.Game:
     if ":" in opening.game or "@" in opening.game:
         raise Problem(404, "game_not_found", "only games that ludus games lists can be played here")
     try:
-        game = games.load(opening.game)
+        with interpreted():  # no request waits for the compiler
+            game = games.load(opening.game)
     except LudusError as error:
         unknown = str(error).startswith("unknown game")
         raise Problem(*((404, "game_not_found") if unknown else (422, "invalid")), str(error)) from None

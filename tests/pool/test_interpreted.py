@@ -66,3 +66,17 @@ def test_the_mode_belongs_to_the_thread_and_ends_with_the_context():
             assert not interpreting()
         assert interpreting()
     assert not interpreting()
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+def test_contexts_may_end_in_any_order(first_out):
+    """As those of two coroutines in one thread do."""
+    from ludus.dsl.cache import interpreting
+
+    contexts = [interpreted(), interpreted(lambda: True)]
+    for context in contexts:
+        context.__enter__()
+    contexts[first_out].__exit__(None, None, None)
+    assert interpreting()
+    contexts[1 - first_out].__exit__(None, None, None)
+    assert not interpreting()
