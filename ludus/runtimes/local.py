@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience, Worker
+from ludus.evaluation.parts import Spread, here
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.rounds import Rounds, unpacked, worker_error
 from ludus.types import Array
@@ -23,6 +25,11 @@ def open_source(job: Job) -> Rounds[Experience, Params]:
     numbers = range(job.first, job.first + job.workers)
     lanes = [LocalLane(job.worker(number), number) for number in numbers]
     return Rounds(job, lanes, ahead=False, pack=unpacked)
+
+
+@contextlib.contextmanager
+def open_spread(workers: int, settings: None = None) -> Iterator[Spread]:
+    yield here
 
 
 class LocalLane(Generic[E]):

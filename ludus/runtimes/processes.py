@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from multiprocessing import Pipe
 from typing import NamedTuple
 
@@ -22,12 +22,15 @@ import numpy as np
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience
+from ludus.evaluation.parts import Spread
 from ludus.pool import available_cores
 from ludus.runtimes.transport import codec
 from ludus.runtimes.transport.child import LONGEST
+from ludus.runtimes.transport.game_process import GameProcess
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.memory import Layout, Segment
 from ludus.runtimes.transport.rounds import Rounds
+from ludus.runtimes.transport.spread import spread_over
 from ludus.types import Array, JsonObject, LudusError
 
 MAX_DEATHS = 3
@@ -44,6 +47,13 @@ def count_workers(algorithm: AnyAlgorithm, wanted: int) -> int:
 
 def open_source(job: Job) -> Processes:
     return Processes(job)
+
+
+@contextlib.contextmanager
+def open_spread(workers: int, settings: None = None) -> Iterator[Spread]:
+    count = workers or available_cores()
+    threads = max(1, available_cores() // count)
+    yield spread_over(count, lambda number: GameProcess(threads))
 
 
 class Parcel(NamedTuple):

@@ -1,0 +1,116 @@
+"""Workers of Ray that play parts of evaluations and battles.
+
+The files of agents that are named by a path are sent to the workers, so that machines without that path can load them,
+and all workers play the same checkpoint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from ludus import games
+from ludus.agents import transfer
+from ludus.evaluation.parts import Host, Part, Result, Spread
+from ludus.runtimes.transport.ray_cluster import RaySettings, check_cpus, connected, cpus
+from ludus.runtimes.transport.spread import WorkerDied, spread_over
+from ludus.types import LudusError
+
+
+class GamesActor:
+    """A worker, in a process of Ray."""
+
+    def __init__(self, threads: int) -> None:
+        os.environ["JAX_PLATFORMS"] = "cpu"  # GPUs belong to learners
+        self.host = Host(threads)
+
+    def play(self, text: str, paths: Sequence[str], *sent: transfer.Files) -> str:
+        """The result of a part as JSON, or the error of the user that prevents it; `sent` are the files at `paths`."""
+        part = Part.from_json(text)
+        try:
+            with tempfile.TemporaryDirectory(prefix="ludus-agents-") as folder:
+                self.host.paths = {
+                    path: transfer.write(files, _subfolder(folder, number))
+                    for number, (path, files) in enumerate(zip(paths, sent, strict=True))
+                }
+                self.host.load(part)
+            return json.dumps({"result": self.host.play(part).to_json()})
+        except Exception as error:
+            known = error if isinstance(error, LudusError) else games.mistake(error)
+            if known is None:
+                raise
+            return json.dumps({"error": str(known)})
+
+
+def _subfolder(folder: str, number: int) -> pathlib.Path:
+    inner = pathlib.Path(folder) / str(number)
+    inner.mkdir()
+    return inner
+
+
+class SentFiles:
+    """The files of agents in the object store, each read and stored once."""
+
+    def __init__(self, ray: ModuleType) -> None:
+        self.ray, self.lock, self.stored = ray, threading.Lock(), dict[str, Any]()
+
+    def reference(self, path: str) -> Any:
+        with self.lock:
+            if path not in self.stored:
+                self.stored[path] = self.ray.put(transfer.read(path))
+            return self.stored[path]
+
+
+class GamesLane:
+    """A worker of Ray, as seen from this process."""
+
+    def __init__(self, ray: ModuleType, settings: RaySettings, name: str, files: SentFiles) -> None:
+        self.ray, self.files = ray, files
+        kind = ray.remote(GamesActor).options(
+            name=name, num_cpus=settings.cpus_per_worker, max_restarts=0,
+            scheduling_strategy="SPREAD" if settings.spread else "DEFAULT",
+        )  # fmt: skip
+        self.actor = kind.remote(max(1, int(settings.cpus_per_worker)))
+
+    def play(self, part: Part) -> Result:
+        paths = paths_of(part)
+        sent = [self.files.reference(path) for path in paths]
+        try:
+            answer = json.loads(self.ray.get(self.actor.play.remote(part.to_json(), paths, *sent)))
+        except self.ray.exceptions.RayActorError as error:
+            raise WorkerDied(f"died ({str(error).strip().splitlines()[0]})") from None
+        if "error" in answer:
+            raise LudusError(answer["error"])
+        return Result.from_json(answer["result"])
+
+    def close(self) -> None:
+        self.ray.kill(self.actor)
+
+
+@contextlib.contextmanager
+def open_spread(workers: int, settings: RaySettings) -> Iterator[Spread]:
+    """Plays in so many workers of Ray, or if that is 0, in as many as its CPUs suffice for."""
+    name = f"ludus-games-{uuid.uuid4().hex[:8]}"
+    with connected(settings, name) as ray:
+        count = workers or max(1, int(cpus(ray) / settings.cpus_per_worker))
+        check_cpus(ray, count * settings.cpus_per_worker, f"{count} workers")
+        files, started = SentFiles(ray), itertools.count(1)
+
+        def open_lane(number: int) -> GamesLane:
+            return GamesLane(ray, settings, f"{name}: worker {number}, process {next(started)}", files)
+
+        yield spread_over(count, open_lane)
+
+
+def paths_of(part: Part) -> list[str]:
+    """The paths in the names of the agents of a part."""
+    return sorted({path for kind in part.agents if (path := transfer.path_in(kind)) is not None})
