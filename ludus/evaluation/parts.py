@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -17,10 +17,11 @@ import numpy as np
 from ludus import agents
 from ludus.agents import transfer
 from ludus.agents.player import Contestant
+from ludus.agents.protocol import Agent, Params
 from ludus.bridges import AnyPool, open_pool
 from ludus.evaluation import scores
-from ludus.evaluation.play import Played, Tell, new_openings, play
-from ludus.types import Array, LudusError
+from ludus.evaluation.play import Played, Tell, new_openings, opened, play
+from ludus.types import Array, LudusError, Spec
 
 ROWS = 256
 """games that are played at once"""
@@ -84,6 +85,40 @@ def here(parts: Sequence[Part], tell: Tell | None = None) -> list[Result]:
     """Play in this process, one part after the other."""
     with Host() as host:
         return [host.play(part, tell) for part in parts]
+
+
+class Entrant(NamedTuple):
+    """An agent that is loaded already, and the name by which others load it."""
+
+    kind: str
+    agent: Agent
+    params: Params
+
+
+def evaluated(entrant: Entrant, game: str, games: int, seed: int, spread: Spread = here) -> scores.SoloScore:
+    """The score of an agent in all seats."""
+    return scores.score_of(_played([entrant], game, games, seed, spread))
+
+
+def matched(
+    one: Entrant, other: Entrant, spec: Spec, game: str, games: int, seed: int, spread: Spread = here
+) -> scores.Match:
+    """The match of two agents in a game with this spec."""
+    scores.check_players(game, spec, 2, games)
+    seating = scores.seating_of(spec, 2)
+    return scores.match_of(_played([one, other], game, games, seed, spread), seating[np.arange(games) % 2], 2)
+
+
+def _played(entrants: Sequence[Entrant], game: str, games: int, seed: int, spread: Spread) -> Played:
+    """In this process the agents are used as they are; in workers they are loaded by their names."""
+    match = whole(game, [one.kind for one in entrants], games, seed)
+    if spread is not here:
+        return spread([match], None)[0].played
+    openings = new_openings(games, seed)
+    with opened(game, ROWS, games, seed, openings) as pool:
+        check(pool, match)
+        players = [(one.agent, one.params) for one in entrants]
+        return play(pool, players, scores.seating_of(pool.spec, len(players)), games, seed, openings=openings)
 
 
 def divided(part: Part, workers: int) -> list[Part]:
@@ -185,4 +220,6 @@ def whole(game: str, kinds: Sequence[str], games: int, seed: int, each: int = 1,
     return Part(game, tuple(kinds), games, seed, 0, games, each, keep)
 
 
-__all__ = ["Host", "Part", "Result", "Spread", "check", "divided", "here", "joined", "whole"]
+__all__ = [
+    "Entrant", "Host", "Part", "Result", "Spread", "check", "divided", "evaluated", "here", "joined", "matched", "whole",
+]  # fmt: skip

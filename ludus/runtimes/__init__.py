@@ -5,8 +5,9 @@ A runtime is a module of this folder, found by its name, with two functions:
     count_workers(algorithm, wanted) -> int     workers of a run, where `wanted` is 0 if the runtime may choose
     open_source(job) -> Source                  the experience of the workers
 
-and, optionally, LONGEST_CHUNK, the most decisions that a worker should make in one unit, and the context manager
-`session(algorithm)`, for runtimes that are started as several processes. Others add a runtime in the
+and, optionally, LONGEST_CHUNK, the most decisions that a worker should make in one unit, the context manager
+`session(algorithm)`, for runtimes that are started as several processes, and the context manager
+`open_spread(workers, settings)`, which gives a `Spread` for evaluations and battles. Others add a runtime in the
 folder `ludus_runtimes`, or through the entry-point group `ludus.runtimes`.
 """
 
@@ -15,10 +16,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Experience, Groups
+from ludus.evaluation.parts import Spread
 from ludus.files import discovery
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.types import Array, LudusError
@@ -87,6 +89,19 @@ def longest_chunk(name: str) -> int:
 
 
 @contextlib.contextmanager
+def open_spread(name: str, workers: int = 0, settings: Any = None) -> Iterator[Spread]:
+    """What plays the games of evaluations and battles in the workers of a runtime; 0 workers lets it choose."""
+    if workers < 0:
+        raise LudusError(f"workers is {workers}; expected 0 or more")
+    opening = getattr(load(name), "open_spread", None)
+    if opening is None:
+        able = [other for other in names() if hasattr(load(other), "open_spread")]
+        raise LudusError(f"the runtime {name} only trains; for evaluations and battles use one of {', '.join(able)}")
+    with opening(workers, settings) as spread:
+        yield spread
+
+
+@contextlib.contextmanager
 def session(name: str, algorithm: AnyAlgorithm) -> Iterator[str]:
     """The role of this process in a run.
 
@@ -97,4 +112,4 @@ def session(name: str, algorithm: AnyAlgorithm) -> Iterator[str]:
         yield role
 
 
-__all__ = ["Job", "Source", "count_workers", "load", "longest_chunk", "names", "open_source", "session"]
+__all__ = ["Job", "Source", "count_workers", "load", "longest_chunk", "names", "open_source", "open_spread", "session"]
