@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Experience, Groups
+from ludus.algorithms.settings import checked, closest
 from ludus.evaluation.parts import Spread
 from ludus.files import discovery
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
@@ -86,6 +87,22 @@ def count_workers(name: str, algorithm: AnyAlgorithm, wanted: int) -> int:
 def longest_chunk(name: str) -> int:
     """The most decisions that a worker should make in one unit."""
     return int(getattr(load(name), "LONGEST_CHUNK", 2**62))
+
+
+def settings_kind(name: str) -> type[Any] | None:
+    """The type of the settings that a runtime has of its own, SETTINGS of its module."""
+    kind: type[Any] | None = getattr(load(name), "SETTINGS", None)
+    return kind
+
+
+def settings_of(name: str, values: Mapping[str, object]) -> Any:
+    """The settings of a runtime with these values; None if it has none."""
+    kind = settings_kind(name)
+    if kind is not None:
+        return kind(**checked(kind, dict(values), f"the runtime {name}"))
+    if values:
+        raise LudusError(f"the runtime {name} has no setting {min(values)}")
+    return None
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from ludus.algorithms.protocol import Arrays, Experience, Worker
 from ludus.evaluation.parts import Spread, here
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.rounds import Rounds, unpacked, worker_error
-from ludus.types import Array
+from ludus.types import Array, LudusError
 
 E = TypeVar("E", bound=Experience)
 
@@ -29,6 +29,8 @@ def open_source(job: Job) -> Rounds[Experience, Params]:
 
 @contextlib.contextmanager
 def open_spread(workers: int, settings: None = None) -> Iterator[Spread]:
+    if workers > 1:
+        raise LudusError(f"the runtime local plays in this process, not in {workers} workers; use --runtime processes")
     yield here
 
 
