@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Experience, Groups
-from ludus.algorithms.settings import checked, closest
+from ludus.algorithms.settings import nested
 from ludus.evaluation.parts import Spread
 from ludus.files import discovery
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
@@ -99,7 +99,7 @@ def settings_of(name: str, values: Mapping[str, object]) -> Any:
     """The settings of a runtime with these values; None if it has none."""
     kind = settings_kind(name)
     if kind is not None:
-        return kind(**checked(kind, dict(values), f"the runtime {name}"))
+        return nested(kind, values, f"the runtime {name}")
     if values:
         raise LudusError(f"the runtime {name} has no setting {min(values)}")
     return None

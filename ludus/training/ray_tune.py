@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from ludus.algorithms.settings import checked
+from ludus.algorithms.settings import nested
 from ludus.files import write_atomically
 from ludus.runtimes.transport.ray_cluster import RaySettings, connected, load_ray
 from ludus.training import config, runs
@@ -50,7 +50,7 @@ def parted(settings: Mapping[str, object]) -> tuple[RaySettings, dict[str, objec
     names = {field.name for field in dataclasses.fields(RaySettings)}
     own = {name: value for name, value in settings.items() if name in names}
     others = {name: value for name, value in settings.items() if name not in names}
-    return RaySettings(**checked(RaySettings, own, "this sweep")), others
+    return nested(RaySettings, own, "this sweep"), others
 
 
 def train_runs(plans: Sequence[Run[Any]], out: pathlib.Path, workers: int, settings: RaySettings) -> list[pathlib.Path]:
