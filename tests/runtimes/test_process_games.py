@@ -1,6 +1,7 @@
 """Evaluations and battles in processes: the same games, also if a worker dies, and no process is left."""
 
 import itertools
+import os
 import subprocess
 
 import numpy as np
@@ -20,8 +21,6 @@ KINDS = ["random", "mcts(3)"]
 def no_process_is_left():
     yield
     running = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True, check=True).stdout
-    import os
-
     assert not [line for line in running.splitlines() if "games_child" in line and line.split()[0] == str(os.getpid())]
 
 

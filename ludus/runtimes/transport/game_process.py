@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 from ludus.evaluation.parts import Part, Result
 from ludus.runtimes.transport.spread import WorkerDied
@@ -29,19 +30,25 @@ class GameProcess:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0,
             env={**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"},
         )  # fmt: skip
+        self.playing = threading.Lock()
 
     def play(self, part: Part) -> Result:
-        assert self.process.stdin and self.process.stdout
-        line = ""
-        with contextlib.suppress(OSError, ValueError):  # it died, or was closed by another thread
-            print(part.to_json(), file=self.process.stdin, flush=True)
-            line = self.process.stdout.readline()
+        with self.playing:
+            line = self._answer(part.to_json())
         if not line.endswith("\n"):
             raise WorkerDied(self._exit_reason())
         answer = json.loads(line)
         if "error" in answer:
             raise LudusError(answer["error"])
         return Result.from_json(answer["result"])
+
+    def _answer(self, question: str) -> str:
+        """The next line from the process; an empty or unfinished one if it died or was closed."""
+        assert self.process.stdin and self.process.stdout
+        with contextlib.suppress(OSError, ValueError):
+            print(question, file=self.process.stdin, flush=True)
+            return self.process.stdout.readline()
+        return ""
 
     def _exit_reason(self) -> str:
         """How the process ended, for messages."""
@@ -57,3 +64,7 @@ class GameProcess:
         """Kill the process; `play` in another thread then raises WorkerDied."""
         self.process.kill()
         self.process.wait()
+        assert self.process.stdin and self.process.stdout
+        with self.playing, contextlib.suppress(OSError):  # `play` ends, because the pipe has no other end any more
+            self.process.stdout.close()
+            self.process.stdin.close()
