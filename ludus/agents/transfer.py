@@ -14,7 +14,7 @@ Files = dict[str, bytes]
 
 
 def path_in(kind: str) -> str | None:
-    """The path in the name of an agent, as in runs/tictactoe-0001 and lookahead(runs/duel-0001); None if it has none."""
+    """The path in the name of an agent, such as runs/tictactoe-0001 or lookahead(runs/duel-0001); None for others."""
     if ahead := agents.LOOKAHEAD.fullmatch(kind):
         return ahead[2]
     is_path = not kind.startswith(("http://", "https://")) and agents.is_path(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from ludus.types import LudusError
 
@@ -71,7 +72,7 @@ def run(arguments: list[str]) -> None:
     )
     # The flags of `train` depend on the algorithm, and those of others on the runtime.
     name, rest = "".join(arguments[:1]), arguments[1:]
-    spreading = {"battle": battle.battle, "evaluate": runs.evaluate}
+    spreading: dict[str, Callable[..., None]] = {"battle": battle.battle, "evaluate": runs.evaluate}
     if name == "train":
         train.train(rest)
     elif name in spreading and value_of("--runtime", rest) is not None:

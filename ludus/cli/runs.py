@@ -97,9 +97,7 @@ def evaluate(
         return
     with spread_of(runtime, workers, settings) as spread:
         alone = player.spec.seats == 1
-        facts = (
-            _scored(player, games, seed, spread) if alone else _matched(player, against, games, seed, spread)
-        )
+        facts = _scored(player, games, seed, spread) if alone else _matched(player, against, games, seed, spread)
     if json:
         print_json({**player.names, "game": player.game, **facts})
     else:

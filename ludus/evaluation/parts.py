@@ -130,10 +130,9 @@ def divided(part: Part, workers: int) -> list[Part]:
 
 def joined(results: Sequence[Result]) -> Result:
     """The result of a part from those of its parts, in order."""
-    returns, lengths, cut = (np.concatenate(columns) for columns in zip(*(one.played[:3] for one in results)))
-    measures = {
-        name: np.concatenate([one.played.measures[name] for one in results]) for name in results[0].played.measures
-    }
+    played = [one.played for one in results]
+    returns, lengths, cut = (np.concatenate([one[column] for one in played]) for column in range(3))
+    measures = {name: np.concatenate([one.measures[name] for one in played]) for name in played[0].measures}
     recorded = [actions for one in results for actions in one.recorded]
     return Result(Played(returns, lengths, cut, measures), recorded, sum(one.seconds for one in results))
 
@@ -221,5 +220,6 @@ def whole(game: str, kinds: Sequence[str], games: int, seed: int, each: int = 1,
 
 
 __all__ = [
-    "Entrant", "Host", "Part", "Result", "Spread", "check", "divided", "evaluated", "here", "joined", "matched", "whole",
+    "Entrant", "Host", "Part", "Result", "Spread", "check", "divided", "evaluated", "here", "joined", "matched",
+    "whole",
 ]  # fmt: skip

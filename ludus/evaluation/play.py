@@ -42,9 +42,7 @@ class Played(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(
-    game: str | AnyPool, rows: int, games: int, seed: int, openings: Array | None = None
-) -> Iterator[AnyPool]:
+def opened(game: str | AnyPool, rows: int, games: int, seed: int, openings: Array | None = None) -> Iterator[AnyPool]:
     """A pool for a game given by name, with at most one row per game and closed at the end; a given pool as it is."""
     if games < 1:
         raise LudusError(f"cannot play {games} games; play at least one")

@@ -107,9 +107,7 @@ def score_of(played: Played) -> SoloScore:
     seats = tuple(interval(returns) for returns in played.returns.T)
     cut = int(played.cut.sum())
     measures = {name: _mean(values) for name, values in played.measures.items()}
-    return SoloScore(
-        len(played.returns), whole.estimate, whole, seats, played.lengths, played.returns, cut, measures
-    )
+    return SoloScore(len(played.returns), whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
 
 
 def seating_of(spec: Spec, players: int) -> Array:

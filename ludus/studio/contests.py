@@ -34,7 +34,8 @@ def _run_evaluation(path: str, game: str, against: str | None, trial: Trial, tel
 
     agent = trained.load(path, game)
     if against is None:
-        score = scores.score(game, agent, agent.params, trial.games, 0, tell=tell, openings=new_openings(trial.games, 0))
+        openings = new_openings(trial.games, 0)
+        score = scores.score(game, agent, agent.params, trial.games, 0, tell=tell, openings=openings)
         means = {name: mean._asdict() for name, mean in score.measures.items()}
         alone = {"score": score.interval._asdict(), "games": trial.games, "length": float(score.lengths.mean())}
         return alone | {"measures": means}

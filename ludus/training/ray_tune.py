@@ -54,7 +54,7 @@ def parted(settings: Mapping[str, object]) -> tuple[RaySettings, dict[str, objec
 
 
 def train_runs(plans: Sequence[Run[Any]], out: pathlib.Path, workers: int, settings: RaySettings) -> list[pathlib.Path]:
-    """Train these runs, `workers` at the same time, or if that is 0, as many as Ray has CPUs for; returns the folders."""
+    """Train runs, `workers` at the same time, or if that is 0, as many as Ray has CPUs for; returns their folders."""
     load_ray()
     folders = [runs.prepare(plan, out) for plan in plans]
     name = f"ludus-sweep-{uuid.uuid4().hex[:8]}"

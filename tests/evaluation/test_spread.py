@@ -1,5 +1,6 @@
 """Games in parts: a game depends on its number and the seed, not on the part, the rows or the process that plays it."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +28,7 @@ def in_parts(count):
 
 def cut(match, count):
     ends = np.linspace(0, match.games, count + 1).astype(int).tolist()
-    return [replace(match, first=low, count=high - low) for low, high in zip(ends, ends[1:], strict=False)]
+    return [replace(match, first=low, count=high - low) for low, high in itertools.pairwise(ends)]
 
 
 def played(part):
@@ -124,8 +125,8 @@ def test_errors_name_what_cannot_be_spread():
         battle.battle("tictactoe", ["person", "random"], 2, spread=in_parts(2))
     with pytest.raises(LudusError, match="play 2 or 4"):
         evaluate("random", against="random", games=3, game="tictactoe", spread=in_parts(2))
+    pytest.importorskip("pettingzoo")
     with pytest.raises(LudusError, match="cannot be recorded"):
-        pytest.importorskip("pettingzoo")
         battle.battle("pettingzoo:classic/tictactoe-v3", ["random", "random"], 2, keep=1, spread=in_parts(2))
 
 

@@ -13,7 +13,7 @@ from ludus.types import LudusError
 
 pytest.importorskip("ray", reason="pip install ludus[ray]")
 
-from ludus.runtimes.transport.ray_cluster import RaySettings, connected  # noqa: E402
+from ludus.runtimes.transport.ray_cluster import RaySettings, connected
 
 HALF = {"runtime": "ray", "workers": 2, "cpus_per_worker": 0.5}
 TINY = {"steps": 6_000, "eval_games": 40, "evaluations": 2, "num_envs": 16}
@@ -79,9 +79,7 @@ def test_a_sweep_on_ray_has_the_scores_of_a_local_one(ray, tmp_path, capfd):
 
 
 def test_a_failed_trial_names_its_run(ray, tmp_path):
-    with pytest.raises(LudusError, match="the run .*tictactoe-0001 failed: there is no run"):
-        ludus.sweep(
-            "tictactoe", "q_learning", seeds=1, out=tmp_path, on="ray", eval_opponent="runs/nosuch", **TINY
-        )
+    with pytest.raises(LudusError, match=r"the run .*tictactoe-0001 failed: there is no run"):
+        ludus.sweep("tictactoe", "q_learning", seeds=1, out=tmp_path, on="ray", eval_opponent="runs/nosuch", **TINY)
     with pytest.raises(LudusError, match="processes or on ray, not on"):
         ludus.sweep("tictactoe", "q_learning", seeds=1, on="nowhere")

@@ -22,7 +22,7 @@ from ludus import games
 from ludus.agents import transfer
 from ludus.evaluation.parts import Host, Part, Result, Spread
 from ludus.runtimes.transport.ray_cluster import RaySettings, check_cpus, connected, cpus
-from ludus.runtimes.transport.spread import WorkerDied, spread_over
+from ludus.runtimes.transport.spread import WorkerDeathError, spread_over
 from ludus.types import LudusError
 
 
@@ -87,7 +87,7 @@ class GamesLane:
         try:
             answer = json.loads(self.ray.get(self.actor.play.remote(part.to_json(), paths, *sent)))
         except self.ray.exceptions.RayActorError as error:
-            raise WorkerDied(f"died ({str(error).strip().splitlines()[0]})") from None
+            raise WorkerDeathError(f"died ({str(error).strip().splitlines()[0]})") from None
         if "error" in answer:
             raise LudusError(answer["error"])
         return Result.from_json(answer["result"])

@@ -22,15 +22,15 @@ MAX_DEATHS = 3
 """deaths of the workers of one lane in a row, after which the evaluation fails"""
 
 
-class WorkerDied(Exception):
-    """A worker that has died; the text says how."""
+class WorkerDeathError(Exception):
+    """A worker has died; the text says how."""
 
 
 class Lane(Protocol):
     """The connection to one worker, wherever it runs."""
 
     def play(self, part: Part) -> Result:
-        """The games of a part; raises WorkerDied if the worker has died or is closed."""
+        """The games of a part; raises WorkerDeathError if the worker has died or is closed."""
         ...
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Spreading:
         for deaths in range(1, MAX_DEATHS + 1):
             try:
                 return self._lane(number).play(part)
-            except WorkerDied as death:
+            except WorkerDeathError as death:
                 self._close(number)
                 if self.ending:
                     return None
@@ -151,4 +151,4 @@ class Spreading:
             lane.close()
 
 
-__all__ = ["Lane", "WorkerDied", "spread_over"]
+__all__ = ["Lane", "WorkerDeathError", "spread_over"]
