@@ -6,19 +6,22 @@ A runtime is a module of this folder, found by its name, with two functions:
     open_source(job) -> Source                  the experience of the workers
 
 and, optionally, LONGEST_CHUNK, the most decisions that a worker should make in one unit, and the context manager
-`session(algorithm)`, for runtimes that are started as several processes. Others add a runtime in the
-folder `ludus_runtimes`, or through the entry-point group `ludus.runtimes`.
+`session(algorithm)`, for runtimes that are started as several processes. A runtime with settings of its own has
+SETTINGS, a frozen dataclass whose fields become flags; both functions then have such settings as their last argument.
+Others add a runtime in the folder `ludus_runtimes`, or through the entry-point group `ludus.runtimes`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ludus.agents.protocol import Params
-from ludus.algorithms.protocol import Experience, Groups
+from ludus.algorithms.protocol import Experience, Groups, Metrics
 from ludus.files import discovery
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.types import Array, LudusError
@@ -70,15 +73,40 @@ def load(name: str) -> ModuleType:
     return discovery.load(GROUP, __name__, name)
 
 
-def open_source(name: str, job: Job) -> Source[Experience]:
-    """Start the workers of a job in the runtime of this name."""
-    source: Source[Experience] = load(name).open_source(job)
+@dataclass(frozen=True)
+class NoSettings:
+    """The settings of a runtime that has none of its own."""
+
+
+def settings_kind(name: str) -> type[Any]:
+    """The dataclass of the settings of a runtime."""
+    kind = getattr(load(name), "SETTINGS", NoSettings)
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        raise LudusError(f'SETTINGS of the runtime "{name}" is {kind!r}; it must be a frozen dataclass')
+    return kind
+
+
+def open_source(name: str, job: Job, settings: object = None) -> Source[Experience]:
+    """Start the workers of a job in the runtime of this name, with the default settings if none are given."""
+    source: Source[Experience] = load(name).open_source(job, *_own(name, settings))
     return source
 
 
-def count_workers(name: str, algorithm: AnyAlgorithm, wanted: int) -> int:
+def count_workers(name: str, algorithm: AnyAlgorithm, wanted: int, settings: object = None) -> int:
     """The number of workers of a run: `wanted`, or if that is 0, what suits the runtime and the algorithm."""
-    return int(load(name).count_workers(algorithm, wanted))
+    return int(load(name).count_workers(algorithm, wanted, *_own(name, settings)))
+
+
+def _own(name: str, settings: object) -> tuple[object, ...]:
+    """The last argument of the functions of a runtime that has settings; nothing for others."""
+    kind = settings_kind(name)
+    return () if kind is NoSettings else (kind() if settings is None else settings,)
+
+
+def metrics(source: Source[Any]) -> Metrics:
+    """What a source measures of itself: how many workers were replaced, for example. Many measure nothing."""
+    measure: Callable[[], Metrics] = getattr(source, "metrics", dict)
+    return measure()
 
 
 def longest_chunk(name: str) -> int:
@@ -97,4 +125,7 @@ def session(name: str, algorithm: AnyAlgorithm) -> Iterator[str]:
         yield role
 
 
-__all__ = ["Job", "Source", "count_workers", "load", "longest_chunk", "names", "open_source", "session"]
+__all__ = [
+    "Job", "NoSettings", "Source", "count_workers", "load", "longest_chunk", "metrics", "names", "open_source",
+    "session", "settings_kind",
+]  # fmt: skip
