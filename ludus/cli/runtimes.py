@@ -24,10 +24,7 @@ def with_settings(command: Callable[..., None], arguments: list[str]) -> None:
     from ludus import runtimes
 
     kind = runtimes.settings_kind(value_of("--runtime", arguments) or "local")
-    if kind is None:
-        settings, rest = None, arguments
-    else:
-        settings, rest = tyro.cli(kind, args=arguments, return_unknown_args=True, add_help=False)
+    settings, rest = tyro.cli(kind, args=arguments, return_unknown_args=True, add_help=False)
     tyro.cli(functools.partial(command, settings=settings), prog=f"ludus {command.__name__}", args=rest)
 
 

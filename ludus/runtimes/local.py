@@ -28,7 +28,7 @@ def open_source(job: Job) -> Rounds[Experience, Params]:
 
 
 @contextlib.contextmanager
-def open_spread(workers: int, settings: None = None) -> Iterator[Spread]:
+def open_spread(workers: int) -> Iterator[Spread]:
     if workers > 1:
         raise LudusError(f"the runtime local plays in this process, not in {workers} workers; use --runtime processes")
     yield here

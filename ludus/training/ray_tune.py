@@ -18,6 +18,7 @@ from typing import Any
 from ludus.algorithms.settings import nested
 from ludus.files import write_atomically
 from ludus.runtimes.transport.ray_cluster import RaySettings, connected, load_ray
+from ludus.runtimes.transport.ray_worker import environment
 from ludus.training import config, runs
 from ludus.training.config import Run
 from ludus.training.folder import SETTINGS
@@ -75,9 +76,12 @@ def _fit(
     """Let Tune train a run in each trial; a trial has the name of its run."""
     tune = _load_tune()
     texts = {folder.name: (folder / SETTINGS).read_text(encoding="utf-8") for folder in folders}
-    trial = tune.with_parameters(_trial, texts=texts, deliveries=deliveries)
+    variables = environment()
+    if settings.gpus_per_learner:
+        del variables["JAX_PLATFORMS"]
+    trial = tune.with_parameters(_trial, texts=texts, deliveries=deliveries, variables=variables)
     tuner = tune.Tuner(
-        tune.with_resources(trial, {"cpu": settings.cpus_per_worker}),
+        tune.with_resources(trial, {"cpu": settings.cpus_per_worker, "gpu": settings.gpus_per_learner}),
         param_space={"run": tune.grid_search(list(texts))},
         tune_config=tune.TuneConfig(
             max_concurrent_trials=workers or None, trial_name_creator=_name_of, trial_dirname_creator=_name_of
@@ -108,8 +112,11 @@ def _name_of(trial: Any) -> str:
     return name
 
 
-def _trial(settings: Mapping[str, str], texts: Mapping[str, str], deliveries: Any) -> None:
+def _trial(
+    settings: Mapping[str, str], texts: Mapping[str, str], deliveries: Any, variables: Mapping[str, str]
+) -> None:
     """Train one run in a temporary folder. What the user can fix is reported, because a repetition would not help."""
+    os.environ.update(variables)
     tune, failure = _load_tune(), ""
     with tempfile.TemporaryDirectory(prefix="ludus-trial-") as parent:
         folder = pathlib.Path(parent) / settings["run"]

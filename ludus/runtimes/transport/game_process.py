@@ -11,7 +11,7 @@ import sys
 import threading
 
 from ludus.evaluation.parts import Part, Result
-from ludus.runtimes.transport.spread import WorkerDeathError
+from ludus.runtimes.transport.replaced import WorkerDied
 from ludus.types import LudusError
 
 EXIT_SECONDS = 5.0
@@ -36,7 +36,7 @@ class GameProcess:
         with self.playing:
             line = self._answer(part.to_json())
         if not line.endswith("\n"):
-            raise WorkerDeathError(self._exit_reason())
+            raise WorkerDied(self._exit_reason())
         answer = json.loads(line)
         if "error" in answer:
             raise LudusError(answer["error"])
@@ -61,7 +61,7 @@ class GameProcess:
         return f"exited with code {code}"
 
     def close(self) -> None:
-        """Kill the process; `play` in another thread then raises WorkerDeathError."""
+        """Kill the process; `play` in another thread then raises WorkerDied."""
         self.process.kill()
         self.process.wait()
         assert self.process.stdin and self.process.stdout

@@ -11,10 +11,11 @@ import itertools
 import json
 import os
 import pathlib
+import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,15 +23,19 @@ from ludus import games
 from ludus.agents import transfer
 from ludus.evaluation.parts import Host, Part, Result, Spread
 from ludus.runtimes.transport.ray_cluster import RaySettings, check_cpus, connected, cpus
-from ludus.runtimes.transport.spread import WorkerDeathError, spread_over
+from ludus.runtimes.transport.ray_worker import environment, last_line
+from ludus.runtimes.transport.replaced import WorkerDied
+from ludus.runtimes.transport.spread import spread_over
 from ludus.types import LudusError
 
 
 class GamesActor:
     """A worker, in a process of Ray."""
 
-    def __init__(self, threads: int) -> None:
-        os.environ["JAX_PLATFORMS"] = "cpu"  # GPUs belong to learners
+    def __init__(self, threads: int, environment: Mapping[str, str], path: Sequence[str]) -> None:
+        # The worker finds the modules of the process that started it.
+        os.environ.update(environment)
+        sys.path.extend(folder for folder in path if folder not in sys.path)
         self.host = Host(threads)
 
     def play(self, text: str, paths: Sequence[str], *sent: transfer.Files) -> str:
@@ -79,21 +84,25 @@ class GamesLane:
             name=name, num_cpus=settings.cpus_per_worker, max_restarts=0,
             scheduling_strategy="SPREAD" if settings.spread else "DEFAULT",
         )  # fmt: skip
-        self.actor = kind.remote(max(1, int(settings.cpus_per_worker)))
+        path = [os.path.abspath(folder) for folder in sys.path]
+        self.actor = kind.remote(max(1, int(settings.cpus_per_worker)), environment(), path)
 
     def play(self, part: Part) -> Result:
         paths = paths_of(part)
         sent = [self.files.reference(path) for path in paths]
         try:
             answer = json.loads(self.ray.get(self.actor.play.remote(part.to_json(), paths, *sent)))
-        except self.ray.exceptions.RayActorError as error:
-            raise WorkerDeathError(f"died ({str(error).strip().splitlines()[0]})") from None
+        except self.ray.exceptions.RayTaskError:
+            raise  # not an error of the user, and no death either
+        except self.ray.exceptions.RayError as error:
+            raise WorkerDied(f"died ({last_line(error)})") from None
         if "error" in answer:
             raise LudusError(answer["error"])
         return Result.from_json(answer["result"])
 
     def close(self) -> None:
-        self.ray.kill(self.actor)
+        with contextlib.suppress(self.ray.exceptions.RayError, ValueError):  # it is dead
+            self.ray.kill(self.actor)
 
 
 @contextlib.contextmanager

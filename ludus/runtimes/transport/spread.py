@@ -16,21 +16,15 @@ from ludus.agents.bound import is_own_environment
 from ludus.agents.players import person
 from ludus.evaluation.parts import Part, Result, Spread, divided, joined
 from ludus.evaluation.play import Tell
+from ludus.runtimes.transport.replaced import MAX_DEATHS, WorkerDied
 from ludus.types import LudusError
-
-MAX_DEATHS = 3
-"""deaths of the workers of one lane in a row, after which the evaluation fails"""
-
-
-class WorkerDeathError(Exception):
-    """A worker has died; the text says how."""
 
 
 class Lane(Protocol):
     """The connection to one worker, wherever it runs."""
 
     def play(self, part: Part) -> Result:
-        """The games of a part; raises WorkerDeathError if the worker has died or is closed."""
+        """The games of a part; raises WorkerDied if the worker has died or is closed."""
         ...
 
     def close(self) -> None:
@@ -112,11 +106,11 @@ class Spreading:
         for deaths in range(1, MAX_DEATHS + 1):
             try:
                 return self._lane(number).play(part)
-            except WorkerDeathError as death:
+            except WorkerDied as death:
                 self._close(number)
                 if self.ending:
                     return None
-                reason = f"worker {number} {death}"
+                reason = f"worker {number} {death.reason}"
             if deaths < MAX_DEATHS:
                 print(f"ludus: {reason}; a new worker plays its {part.count} games again", file=sys.stderr)
         raise LudusError(f"{reason}, {MAX_DEATHS} times in a row; what it printed is above")
@@ -151,4 +145,4 @@ class Spreading:
             lane.close()
 
 
-__all__ = ["Lane", "WorkerDeathError", "spread_over"]
+__all__ = ["Lane", "spread_over"]
