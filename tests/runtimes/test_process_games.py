@@ -71,7 +71,7 @@ def test_the_python_functions_take_a_runtime():
         ({"runtime": "threads"}, "threads only trains; for evaluations and battles use one of local, processes, ray"),
         ({"runtime": "nosuch"}, 'unknown runtime "nosuch"'),
         ({"runtime": "processes", "workers": -1}, "expected 0 or more"),
-        ({"runtime": "processes", "address": "auto"}, "the runtime processes has no setting address"),
+        ({"runtime": "processes", "address": "auto"}, 'the runtime processes has an unknown setting "address"'),
         ({"workers": 2}, "plays in this process, not in 2 workers"),
     ):
         with pytest.raises(LudusError, match=words):
