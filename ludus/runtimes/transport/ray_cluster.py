@@ -6,13 +6,14 @@ All parts of a process that use Ray share one connection, which ends with the la
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import re
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -139,6 +140,7 @@ def _connect(ray: ModuleType, settings: RaySettings, namespace: str) -> None:
         options |= {"address": "local", "include_dashboard": False} | _limits(settings)
     try:
         with _own_sigterm():
+            _messages_to_stderr()
             ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
         raise _unconnected(settings.address, error) from None
@@ -176,7 +178,7 @@ def _reachable(address: str) -> str:
 
 def _speaks_grpc(place: str) -> bool:
     """Whether a gRPC server such as Ray answers; Ray would wait for minutes for another one."""
-    import grpc
+    import grpc  # type: ignore[import-untyped]
     from ray._private.grpc_utils import init_grpc_channel
 
     channel = init_grpc_channel(place)  # with the TLS settings of Ray
@@ -200,6 +202,18 @@ def _own_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _messages_to_stderr() -> None:
+    """Let Ray print messages about workers to standard error: standard output is for results, such as --json."""
+    from ray._private import worker
+
+    if not isinstance(worker.print_to_stdstream, functools.partial):
+        worker.print_to_stdstream = functools.partial(_print_to_stderr, worker.print_to_stdstream)
+
+
+def _print_to_stderr(printed: Callable[..., None], data: Mapping[str, object], ignore_prefix: bool) -> None:
+    printed({**data, "is_err": True}, ignore_prefix=ignore_prefix)
 
 
 def _unconnected(address: str, error: Exception) -> LudusError:

@@ -135,9 +135,9 @@ class Rounds(Generic[E, P]):
                 f"this checkpoint is of a run with {len(found)} workers, not {self.job.workers}; "
                 "resume it with its own run.toml"
             )
-        latest = {"time": max(state[name]["time"] for name in found)}
         for name, lane in zip(names, self.lanes, strict=True):
-            lane.restore(state.get(name, latest))  # an additional worker starts new games
+            # An additional worker starts new games at the time of the others.
+            lane.restore(state[name] if name in found else {"time": max(state[other]["time"] for other in found)})
         self.acting = state.get(ACTING)
 
     def agree(self, *flags: bool) -> tuple[bool, ...]:
