@@ -171,7 +171,8 @@ class Host:
         return Result(played, recorded.games, time.perf_counter() - start)
 
     def _pool(self, part: Part) -> AnyPool:
-        rows = max(1, min(ROWS, part.count))
+        # JAX computes a single row by other operations, which round differently, so a part of a match has two or more.
+        rows = max(1, min(ROWS, max(part.count, min(part.games, 2))))
         if self.game != part.game:
             self.agents.clear()
         if self.pool is None or self.game != part.game or self.pool.rows < rows:
