@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -143,7 +144,7 @@ def _table(started: float, runtime: str, workers: str, steps: str, updates: str)
     rate = sum(decisions[2:]) / (moments[-1] - moments[1])
     return {
         "rate": rate,
-        "sum": float(table.rows["visits"].astype(np.float64) @ table.rows["values"].sum(1, np.float64)),
+        "sum": float(zlib.crc32(np.ascontiguousarray(table.rows).tobytes())),
     }
 
 
