@@ -25,7 +25,7 @@ SHIM = pathlib.Path(__file__).parent / "iframe-worker.js"
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The navigation; whatever is found in a folder is listed."""
-    more = ["agents.md", "serve.md", "operations.md", "export.md", "studio.md", "bridges.md", "ygopro.md"]
+    more = ["agents.md", "serve.md", "operations.md", "ray.md", "export.md", "studio.md", "bridges.md", "ygopro.md"]
     more += ["reference_api.md", "map.md"]
     more += ["contributing.md", "changelog.md"]
     config.nav = [

@@ -12,12 +12,13 @@ import os
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludus.agents.protocol import Params
-from ludus.algorithms.protocol import Experience, Metrics
+from ludus.algorithms.protocol import Experience, Groups, Metrics
 from ludus.pool import available_cores
-from ludus.runtimes.transport import codec, replaced
+from ludus.runtimes.transport import codec, group, replaced
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.ray_cluster import RaySettings, check_cpus, connected, cpus
 from ludus.runtimes.transport.ray_games import open_spread
@@ -36,13 +37,22 @@ _runs = itertools.count(1)
 
 
 def count_workers(algorithm: AnyAlgorithm, wanted: int, settings: RaySettings) -> int:
-    """By default one worker for each share of CPUs that the cluster has."""
-    if wanted:
-        return algorithm.count_workers(wanted, 1)
+    """By default one worker for each share of CPUs that the cluster has; every learner has equally many."""
+    learners = settings.learners
+    if learners > 1 and not algorithm.data_parallel:
+        raise LudusError(f"{algorithm.method} has one learner, not {learners}; several are for networks trained by PPO")
+    workers = algorithm.count_workers(wanted, 1 if wanted else _places(settings))
+    if workers % learners and wanted:
+        raise LudusError(f"{workers} workers cannot be shared by {learners} learners; use a multiple of {learners}")
+    return max(workers // learners, 1) * learners
+
+
+def _places(settings: RaySettings) -> int:
+    """How many workers the CPUs suffice for."""
     if not settings.address:
-        return algorithm.count_workers(0, max(1, int(available_cores() / settings.cpus_per_worker)))
+        return max(1, int(available_cores() / settings.cpus_per_worker))
     with connected(settings, "ludus") as ray:
-        return algorithm.count_workers(0, max(1, int(cpus(ray) / settings.cpus_per_worker)))
+        return max(1, int(cpus(ray) / settings.cpus_per_worker))
 
 
 def open_source(job: Job, settings: RaySettings) -> RayRounds:
@@ -57,19 +67,29 @@ class RayRounds(Rounds[Experience, Any]):
     def __init__(self, job: Job, settings: RaySettings) -> None:
         name = f"ludus-{re.sub(r'[^A-Za-z0-9]+', '-', job.game).strip('-')}"
         self.connection, self.workers = contextlib.ExitStack(), list[ReplacedLane[Experience, Any]]()
-        self.last_unit = time.monotonic()
+        self.last_unit, ahead = time.monotonic(), job.algorithm.overlap
         namespace = f"{name}-{os.getpid()}-{next(_runs)}"
         self.ray = self.connection.enter_context(connected(settings, namespace))
         try:
             check_cpus(self.ray, job.workers * settings.cpus_per_worker, f"{job.workers} workers")
+            own = self._own(job, settings)
             start = self._starter(job, settings, ActorName(namespace, name))
-            numbers, ahead = range(job.first, job.first + job.workers), job.algorithm.overlap
-            for number in numbers:
+            for number in own:
                 self.workers.append(ReplacedLane(job, number, ahead, start))
         except BaseException:
             self._disconnect()
             raise
-        super().__init__(job, self.workers, ahead, self._pack)
+        super().__init__(replace(job, first=own.start), self.workers, ahead, self._pack)
+
+    def _own(self, job: Job, settings: RaySettings) -> range:
+        """The numbers of the workers of this process: all, or those of one of several learners."""
+        self.numbers, self.grouped = range(job.first, job.first + job.workers), settings.learners > 1
+        if self.grouped:
+            from ludus.agents.neural import devices
+
+            share = job.workers // devices.processes()
+            self.numbers = range(share * devices.process(), share * (devices.process() + 1))
+        return self.numbers
 
     def _starter(self, job: Job, settings: RaySettings, name: ActorName) -> Callable[[Place], RayWorker]:
         return lambda place: RayWorker(self.ray, settings, job, name, place)
@@ -86,6 +106,13 @@ class RayRounds(Rounds[Experience, Any]):
                 f"the Ray cluster has had no room for any worker for {ALONE_SECONDS:g} s; add nodes and resume the run"
             )
         return units, failure
+
+    def state(self) -> Groups:
+        """The states of all workers, also those of other learners."""
+        return group.gathered_states(super().state(), self.numbers) if self.grouped else super().state()
+
+    def agree(self, *flags: bool) -> tuple[bool, ...]:
+        return group.agreed(*flags) if self.grouped else flags
 
     def metrics(self) -> Metrics:
         return replaced.metrics(self.workers)

@@ -198,7 +198,7 @@ def other_runtime(name: str, runtime: str) -> str:
     return ""
 
 
-def to_dict(run: Run[Any]) -> dict[str, Any]:
+def to_dict(run: Run[Any, Any]) -> dict[str, Any]:
     """Every setting, flat; `from_dict` of it gives the same run."""
     common = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.name not in NESTED}
     settings, place = dataclasses.asdict(run.settings), dataclasses.asdict(run.runtime_settings)

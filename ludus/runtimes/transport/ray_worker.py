@@ -53,9 +53,7 @@ class WorkerActor:
     """A worker in a process of Ray. Errors of the worker are LudusErrors; any other end is its death."""
 
     def __init__(self, environment: Mapping[str, str], path: Sequence[str]) -> None:
-        # The worker finds the modules of the learner's process, and uses the CPU only: the GPU belongs to the learner.
-        os.environ.update(environment)
-        sys.path.extend(folder for folder in path if folder not in sys.path)
+        settle(environment, path)
 
     def open(self, job: str, place: Place) -> int:
         """Make the worker; returns the id of this process."""
@@ -83,13 +81,24 @@ class WorkerActor:
         self.worker.restore({name: np.array(array) for name, array in state.items()})
 
 
+def settle(environment: Mapping[str, str], path: Sequence[str]) -> None:
+    """Let this process find the modules of the learner's process."""
+    os.environ.update(environment)
+    sys.path.extend(folder for folder in path if folder not in sys.path)
+
+
 def environment() -> dict[str, str]:
-    """The environment of workers: the CPU for JAX, and the folders where this process finds modules of users."""
+    """The environment of actors: the settings of Ludus, and the folders where this process finds modules of users."""
     found = {name: value for name, value in os.environ.items() if name.startswith("LUDUS_")}
     folders = {
         group.replace(".", "_").upper(): str(discovery.local_folder(group).absolute()) for group in GROUPS_OF_USERS
     }
-    return found | folders | {"JAX_PLATFORMS": "cpu"}
+    return found | folders
+
+
+def search_path() -> list[str]:
+    """Where this process finds modules."""
+    return [os.path.abspath(folder) for folder in sys.path]
 
 
 class ActorName(NamedTuple):
@@ -109,9 +118,11 @@ class RayWorker:
             namespace=name.namespace, num_cpus=settings.cpus_per_worker, max_restarts=0, max_task_retries=0,
             scheduling_strategy="SPREAD" if settings.spread else "DEFAULT",
         )  # fmt: skip
-        self.actor: Any = options.remote(environment(), [os.path.abspath(folder) for folder in sys.path])
+        # Workers use the CPU only: the GPU belongs to the learner.
+        self.actor: Any = options.remote(environment() | {"JAX_PLATFORMS": "cpu"}, search_path())
         self.opened = self.actor.open.remote(job.to_json(), place)
-        self.first, self.ahead, self.open, self.absent = not place.restarts, place.ahead, False, False
+        self.needed = not place.restarts or settings.learners > 1  # several learners need rollouts of the same shape
+        self.ahead, self.open, self.absent = place.ahead, False, False
         self.process = 0
         self.orders = collections.deque[Order]()
 
@@ -123,7 +134,7 @@ class RayWorker:
         self.orders.append(Order(*self.actor.work.options(num_returns=2).remote(parcel, version)))
 
     def unit(self) -> Finished[Experience]:
-        if not self.open and not self.absent and not self._opens(START_SECONDS if self.first else REPLACE_SECONDS):
+        if not self.open and not self.absent and not self._opens(START_SECONDS if self.needed else REPLACE_SECONDS):
             self._give_up()
         order = self.orders.popleft()
         if order.unit is None:
@@ -142,7 +153,7 @@ class RayWorker:
 
     def _give_up(self) -> None:
         """Go on without the worker until there is room for it; a run does not begin without it."""
-        if self.first:
+        if self.needed:
             free = self.ray.available_resources().get("CPU", 0.0)
             raise LudusError(
                 f"worker {self.number} needs {self.cpus:g} CPUs of the Ray cluster, where only {free:g} have been free "

@@ -16,7 +16,6 @@ from ludus.types import Array, LudusError
 MAX_DEATHS = 3
 """deaths of one worker in a row, without a finished unit between them, after which the run fails"""
 E = TypeVar("E")
-E_co = TypeVar("E_co", covariant=True)
 P = TypeVar("P")
 P_contra = TypeVar("P_contra", contravariant=True)
 
@@ -53,14 +52,14 @@ class Finished(NamedTuple, Generic[E]):
     """the state of the worker after this unit, if it works ahead"""
 
 
-class Remote(Protocol[E_co, P_contra]):
+class Remote(Protocol[E, P_contra]):
     """A worker that runs elsewhere; its methods raise WorkerDied once it is dead."""
 
     def order(self, parcel: P_contra, version: int) -> None:
         """Order a unit; a dead worker is noticed later."""
         ...
 
-    def unit(self) -> Finished[E_co]:
+    def unit(self) -> Finished[E]:
         """Wait for the unit of the oldest order."""
         ...
 
@@ -96,19 +95,18 @@ class ReplacedLane(Generic[E, P]):
             try:
                 finished = self.remote.unit()
             except WorkerAbsent:
-                return self._without_unit()
+                break
             except WorkerDied as death:
                 self._replace(death)
                 if not self.ahead:
-                    return self._without_unit()
+                    break
             else:
                 self.orders.popleft()
                 self.deaths, self.time, self.after = 0, finished.time, finished.after
                 return finished.unit
-
-    def _without_unit(self) -> None:
         self.orders.popleft()
         self.lost += 1
+        return None
 
     def _replace(self, death: WorkerDied) -> None:
         """Start a new worker with the number of the one that died, unless it has died too often."""
