@@ -60,7 +60,9 @@ def train_runs(plans: Sequence[Run[Any]], out: pathlib.Path, workers: int, setti
     folders = [runs.prepare(plan, out) for plan in plans]
     name = f"ludus-sweep-{uuid.uuid4().hex[:8]}"
     with connected(settings, name) as ray, tempfile.TemporaryDirectory(prefix=name) as storage, _quiet():
-        deliveries = ray.remote(Deliveries).options(name=f"{name}: finished runs", num_cpus=0).remote()
+        deliveries = (
+            ray.remote(Deliveries).options(name="ludus-sweep-finished-runs", namespace=name, num_cpus=0).remote()
+        )
         try:
             _fit(name, storage, folders, workers, settings, deliveries)
             for folder in folders:

@@ -6,8 +6,8 @@ and all workers play the same checkpoint.
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import itertools
 import json
 import os
 import pathlib
@@ -23,7 +23,7 @@ from ludus import games
 from ludus.agents import transfer
 from ludus.evaluation.parts import Host, Part, Result, Spread
 from ludus.runtimes.transport.ray_cluster import RaySettings, check_cpus, connected, cpus
-from ludus.runtimes.transport.ray_worker import environment, last_line
+from ludus.runtimes.transport.ray_worker import ActorName, environment, last_line
 from ludus.runtimes.transport.replaced import WorkerDied
 from ludus.runtimes.transport.spread import spread_over
 from ludus.types import LudusError
@@ -78,10 +78,10 @@ class SentFiles:
 class GamesLane:
     """A worker of Ray, as seen from this process."""
 
-    def __init__(self, ray: ModuleType, settings: RaySettings, name: str, files: SentFiles) -> None:
+    def __init__(self, ray: ModuleType, settings: RaySettings, name: ActorName, files: SentFiles) -> None:
         self.ray, self.files = ray, files
         kind = ray.remote(GamesActor).options(
-            name=name, num_cpus=settings.cpus_per_worker, max_restarts=0,
+            name=name.run, namespace=name.namespace, num_cpus=settings.cpus_per_worker, max_restarts=0,
             scheduling_strategy="SPREAD" if settings.spread else "DEFAULT",
         )  # fmt: skip
         path = [os.path.abspath(folder) for folder in sys.path]
@@ -112,10 +112,12 @@ def open_spread(workers: int, settings: RaySettings) -> Iterator[Spread]:
     with connected(settings, name) as ray:
         count = workers or max(1, int(cpus(ray) / settings.cpus_per_worker))
         check_cpus(ray, count * settings.cpus_per_worker, f"{count} workers")
-        files, started = SentFiles(ray), itertools.count(1)
+        files, started = SentFiles(ray), collections.Counter[int]()
 
         def open_lane(number: int) -> GamesLane:
-            return GamesLane(ray, settings, f"{name}: worker {number}, process {next(started)}", files)
+            restarts, started[number] = started[number], started[number] + 1
+            worker = f"ludus-games-worker-{number}" + f"-restart-{restarts}" * bool(restarts)
+            return GamesLane(ray, settings, ActorName(name, worker), files)
 
         yield spread_over(count, open_lane)
 
