@@ -1,6 +1,7 @@
 """Evaluations and battles in processes: the same games, also if a worker dies, and no process is left."""
 
 import itertools
+import json
 import os
 import subprocess
 
@@ -9,6 +10,7 @@ import pytest
 
 import ludus
 from ludus import runtimes
+from ludus.cli import run
 from ludus.evaluation import battle
 from ludus.runtimes.transport.game_process import GameProcess
 from ludus.runtimes.transport.spread import spread_over
@@ -76,6 +78,31 @@ def test_the_python_functions_take_a_runtime():
     ):
         with pytest.raises(LudusError, match=words):
             ludus.battle("random", "perfect", **options, **settings)
+
+
+def test_the_commands_take_a_runtime(capsys):
+    command = ["battle", "random", "perfect", "--game", "tictactoe", "--games", "20", "--json"]
+    run(command)
+    run([*command, "--runtime", "processes", "--workers", "2"])
+    whole, found = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert {**found, **{name: whole[name] for name in ("seconds", "games_per_second")}} == whole
+    evaluate = ["evaluate", "tictactoe", "--agent", "perfect", "--games", "20", "--json"]
+    run(evaluate)
+    run([*evaluate, "--runtime=processes", "--workers", "1"])
+    whole, found = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert found == whole
+    for words, message in (
+        (["evaluate", "tictactoe", "--agent", "perfect", "--lines"], "--lines runs in this process"),
+        (["battle", "person", "random", "--game", "tictactoe"], "a person cannot play in the workers of a runtime"),
+    ):
+        with pytest.raises(LudusError, match=message):
+            run([*words, "--runtime", "processes"])
+
+
+def test_the_settings_of_a_runtime_are_flags():
+    pytest.importorskip("ray", reason="pip install ludus[ray]")
+    with pytest.raises(LudusError, match="cannot be reached"):
+        run(["battle", "random", "perfect", "--game", "tictactoe", "--runtime", "ray", "--address", "127.0.0.1:9"])
 
 
 def test_an_environment_of_ones_own_stays_in_this_process():
