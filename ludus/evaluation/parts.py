@@ -25,6 +25,8 @@ from ludus.types import Array, LudusError, Spec
 
 ROWS = 256
 """games that are played at once"""
+BATCH = 64
+"""games of the smallest parts, if there are so many for every worker"""
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ def _played(entrants: Sequence[Entrant], game: str, games: int, seed: int, sprea
 
 
 def divided(part: Part, workers: int) -> list[Part]:
-    """A part as parts for so many workers: large enough for full rows, small enough to share the work evenly."""
-    size = max(-(-part.count // (4 * workers)), min(ROWS, -(-part.count // workers)))
+    """A part as parts for so many workers: large enough for batches, small enough to share the work evenly."""
+    size = max(-(-part.count // (4 * workers)), min(BATCH, -(-part.count // workers)))
     starts = range(0, part.count, size)
     return [replace(part, first=part.first + start, count=min(size, part.count - start)) for start in starts]
 

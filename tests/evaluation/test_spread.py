@@ -117,7 +117,7 @@ def test_parts_have_all_games_once_and_full_rows():
         found = parts.divided(replace(match, games=games, count=games), workers)
         numbers = [number for part in found for number in range(part.first, part.first + part.count)]
         assert numbers == list(range(games)) and len(found) >= min(games, workers)
-        assert len(found) <= 4 * workers and found[0].count >= min(parts.ROWS, games // workers)
+        assert len(found) <= 4 * workers and found[0].count >= min(parts.BATCH, games // workers)
 
 
 def test_errors_name_what_cannot_be_spread():
