@@ -35,9 +35,7 @@ def start(run: Run[Any], out: Path) -> tuple[Path, Opened | Run[Any]]:
     Several learners open the run themselves, each in its own process.
     """
     if is_grouped(run):
-        run = replace(
-            run, workers=runtimes.count_workers(run.runtime, run.settings, run.workers, run.runtime_settings)
-        )
+        run = replace(run, workers=runtimes.count_workers(run.runtime, run.settings, run.workers, run.runtime_settings))
         return prepare(run, out), run
     opened = open_run(run)
     try:
