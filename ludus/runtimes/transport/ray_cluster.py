@@ -68,6 +68,7 @@ def load_ray() -> ModuleType:
     """The module `ray`; the process sends no usage statistics unless RAY_USAGE_STATS_ENABLED is set."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about a future default
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # errors of units that nobody waits for any more
     try:
         import ray
     except ImportError:

@@ -166,17 +166,27 @@ class RayWorker:
 
     def _fetched(self, ref: ObjectRef[T]) -> T:
         """The value of a reference; arrays are views of the object store."""
-        errors = self.ray.exceptions
         try:
             value: T = self.ray.get(ref)
-        except errors.RayTaskError as error:
-            known = isinstance(error.cause, LudusError)
-            raise LudusError(str(error.cause)) if known else worker_error(self.number, error.cause) from None
-        except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
-            raise LudusError(f"the object store of Ray is full ({first_line(error)}); {FULL_HINT}") from None
-        except errors.RayError as error:
-            raise WorkerDied(f"died ({last_line(error)})") from None
-        return value
+        except self.ray.exceptions.RayError as error:
+            failure = self._failure(error)
+            error.__traceback__ = None
+        else:
+            return value
+        try:
+            raise failure
+        finally:
+            del failure  # an error and a frame that refer to each other would keep objects in the store
+
+    def _failure(self, error: Exception) -> LudusError | WorkerDied:
+        """What an error of Ray means: a mistake in a game or its algorithm, a lack of memory, or a dead worker."""
+        errors = self.ray.exceptions
+        if isinstance(error, errors.RayTaskError):
+            cause: Exception = getattr(error, "cause")  # noqa: B009  (Ray is not known to type checkers here)
+            return LudusError(str(cause)) if isinstance(cause, LudusError) else worker_error(self.number, cause)
+        if isinstance(error, errors.ObjectStoreFullError | errors.OutOfDiskError):
+            return LudusError(f"the object store of Ray is full ({first_line(error)}); {FULL_HINT}")
+        return WorkerDied(f"died ({last_line(error)})")
 
     def state(self) -> Arrays:
         if not self._opens(0.0 if self.absent else REPLACE_SECONDS):
