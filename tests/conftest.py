@@ -41,7 +41,7 @@ SLOW = (
     "algorithms/test_algorithm_conformance.py", "algorithms/test_form_worker.py", "algorithms/test_methods.py",
     "algorithms/world_model/", "bench/", "bridges/ygopro/", "bridges/test_discretize.py",
     "bridges/test_stable_baselines3.py", "browser/", "evaluation/conformance/", "evaluation/test_battle.py",
-    "evaluation/test_preparation.py", "games/balatro/test_scene.py", "games/balatro/test_soak.py",
+    "evaluation/test_preparation.py", "evaluation/test_spread.py", "games/balatro/test_scene.py", "games/balatro/test_soak.py",
     "games/balatro/test_tools.py", "games/duel/test_duel_card_code.py", "learning/", "pool/test_cache.py",
     "runtimes/", "server/", "studio/", "test_adding_things.py", "test_cli.py", "test_docs.py", "test_public_api.py",
     "test_readme.py", "test_tutorials.py", "training/test_agent_service.py", "training/test_deep_runs.py",
