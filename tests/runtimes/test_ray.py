@@ -135,7 +135,7 @@ def test_workers_that_find_no_room_end_the_run(monkeypatch):
         learn(full, job.algorithm, empty_table(job), 1)
         monkeypatch.setattr(ray_worker, "START_SECONDS", 1.0)
         with contextlib.closing(open_source("ray", job)) as source, pytest.raises(LudusError, match="only 1 have been"):
-            learn(source, job.algorithm, empty_table(job), 1)
+            learn(source, job.algorithm, empty_table(job), 2)
 
 
 def test_a_cluster_that_cannot_be_reached_is_reported_at_once(monkeypatch):

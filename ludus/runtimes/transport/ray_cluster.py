@@ -13,6 +13,7 @@ import re
 import signal
 import socket
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -140,7 +141,9 @@ def _connect(ray: ModuleType, settings: RaySettings, namespace: str) -> None:
     else:
         options |= {"address": "local", "include_dashboard": False} | _limits(settings)
     try:
-        with _own_sigterm():
+        with _own_sigterm(), warnings.catch_warnings():
+            # JAX warns of every fork, but what Ray forks starts another program at once.
+            warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
             _messages_to_stderr()
             ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
