@@ -178,7 +178,7 @@ def _kills(started: float, number: str) -> dict[str, float]:
         found["undisturbed"] = _score(job, _undisturbed(job, int(found["updates"])))
         del source, progress, learner
         found["leaked"] = float(_settled(lambda: len(_references(ray))))
-    cluster.shutdown()
+    cluster.shutdown()  # type: ignore[no-untyped-call]
     found["orphans"] = float(_settled(lambda: len(_processes() - before)))
     return found
 

@@ -1,5 +1,7 @@
 """One small Ray cluster for all tests of a process, started when the first test needs it."""
 
+import warnings
+
 import pytest
 
 from ludus.runtimes.transport.ray_cluster import load_ray
@@ -12,10 +14,12 @@ CPUS = 4
 def ray_cluster():
     """The module `ray`, connected; sources of the runtime use this connection and leave it open."""
     ray = load_ray()
-    ray.init(
-        address="local", num_cpus=CPUS, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
-        object_store_memory=300 * 2**20,
-    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)  # other tests have used JAX
+        ray.init(
+            address="local", num_cpus=CPUS, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
+            object_store_memory=300 * 2**20,
+        )  # fmt: skip
     yield ray
     ray.shutdown()
 

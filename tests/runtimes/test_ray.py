@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from small_runs import (
     BEST_START,
@@ -23,6 +24,8 @@ from small_runs import (
     wait_until,
 )  # fmt: skip
 
+import ludus
+from ludus.agents import checkpoint
 from ludus.runtimes import Job, open_source
 from ludus.runtimes.transport import ray_cluster, ray_worker
 from ludus.runtimes.transport.ray_cluster import RaySettings, connected
@@ -134,7 +137,7 @@ def test_workers_that_find_no_room_end_the_run(monkeypatch):
     with contextlib.closing(open_source("ray", job, RaySettings(cpus_per_worker=1.5))) as full:
         learn(full, job.algorithm, empty_table(job), 1)
         monkeypatch.setattr(ray_worker, "START_SECONDS", 1.0)
-        with contextlib.closing(open_source("ray", job)) as source, pytest.raises(LudusError, match="only 1 have been"):
+        with contextlib.closing(open_source("ray", job)) as source, pytest.raises(LudusError, match="only . have been"):
             learn(source, job.algorithm, empty_table(job), 2)
 
 
@@ -189,6 +192,39 @@ def test_a_run_from_the_command_line(tmp_path):
     assert "workers = 3" in (tmp_path / report["run"] / "run.toml").read_text()
 
 
+def trained(out, steps, **settings):
+    small = {"num_envs": 8, "rollout_length": 8, "num_minibatches": 2, "mlp": {"width": 8, "depth": 1}}
+    small |= {"evaluations": 0, "checkpoint_seconds": 0, "workers": 2, "cpus_per_worker": 0.5}
+    return ludus.training("connect4", "ppo", steps=steps, out=out, runtime="ray", **small, **settings)
+
+
+def test_two_learners_learn_what_one_learns_on_two_devices(tmp_path):
+    """They share the workers; the parameters after some updates are the same, bit for bit."""
+    together, alone = (
+        list(trained(tmp_path, 300, **settings))[-1] for settings in ({"learners": 2, "devices": 1}, {"devices": 2})
+    )
+    assert together.finished and together.steps == alone.steps
+    one, other = (checkpoint.load(report.saved).arrays["params"] for report in (together, alone))
+    assert one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_learners_continue_from_the_newest_checkpoint_when_one_dies(tmp_path, capsys):
+    killed, reports = None, []
+    for report in trained(tmp_path, 1200, learners=2, devices=1):
+        reports.append(report.steps)
+        if killed is None and report.saved is not None:
+            learners = [pid for pid in descendants(os.getpid()) if b"LearnerActor.take_part" in command(pid)]
+            killed = max(learners)
+            os.kill(killed, signal.SIGKILL)
+    assert "a learner died" in capsys.readouterr().err
+    assert report.finished and reports[0] < reports[-1]
+
+
+def test_only_networks_have_several_learners():
+    with pytest.raises(LudusError, match="q_learning has one learner, not 2"):
+        ludus.train("tictactoe", "q_learning", runtime="ray", learners=2, progress=False)
+
+
 def test_workers_and_ray_exit_when_the_learner_is_killed():
     with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True) as parent:
         try:
@@ -208,7 +244,13 @@ def descendants(process):
     below, level = set(), {process}
     while level := {pid for pid, parent in parents.items() if parent in level}:
         below |= level
-    return {pid for pid in below if b"Agent" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return {pid for pid in below if b"Agent" not in command(pid)}
+
+
+def command(process):
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""
 
 
 def test_a_run_survives_the_loss_of_a_node_and_uses_one_that_joins():

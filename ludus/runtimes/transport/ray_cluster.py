@@ -26,6 +26,8 @@ CONNECT_SECONDS = 10.0
 """time for a cluster to answer; Ray itself would try for minutes"""
 GCS_PORT, CLIENT_PORT = 6379, 10001
 """ports of `ray start`: of the head node, and of its server for ray:// addresses"""
+GCS_METHOD, CLIENT_METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId", "/ray.rpc.RayletDriver/ClusterInfo"
+"""what a cluster is asked first, to see whether it is one"""
 ADDRESS = re.compile(r"(ray://)?([^:/]+)(?::(\d{1,5}))?")
 
 
@@ -175,24 +177,28 @@ def _reachable(address: str) -> str:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise _unconnected(address, error) from None
-    if not _speaks_grpc(f"{host}:{port}"):
-        raise _unconnected(address, ConnectionError("what answers there is not Ray"))
+    _check_answer(address, f"{host}:{port}", CLIENT_METHOD if client else GCS_METHOD)
     return f"{client or ''}{host}:{port}"
 
 
-def _speaks_grpc(place: str) -> bool:
-    """Whether a gRPC server such as Ray answers; Ray would wait for minutes for another one."""
+def _check_answer(address: str, place: str, method: str) -> None:
+    """Raise LudusError if what answers is not Ray, or asks for a token: Ray would try again for minutes."""
     import grpc  # type: ignore[import-untyped]
     from ray._private.grpc_utils import init_grpc_channel
 
-    channel = init_grpc_channel(place)  # with the TLS settings of Ray
+    channel = init_grpc_channel(place)  # with the TLS settings and the token of Ray
     try:
-        grpc.channel_ready_future(channel).result(timeout=CONNECT_SECONDS)
-    except grpc.FutureTimeoutError:
-        return False
+        channel.unary_unary(method)(b"", timeout=CONNECT_SECONDS, wait_for_ready=True)
+    except grpc.RpcError as error:
+        if error.code() == grpc.StatusCode.UNAUTHENTICATED:
+            raise LudusError(
+                f'the Ray cluster "{address}" asks for a token; copy its ~/.ray/auth_token to this machine and set '
+                "RAY_AUTH_MODE=token"
+            ) from None
+        if error.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE):
+            raise _unconnected(address, ConnectionError("what answers there is not Ray")) from None
     finally:
         channel.close()
-    return True
 
 
 @contextlib.contextmanager
