@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from ludus.bridges import open_pool
     from ludus.bridges.gymnasium import make
     from ludus.bridges.pettingzoo import make_pettingzoo
-    from ludus.evaluation.evaluate import Score, battle, evaluate
+    from ludus.evaluation.evaluate import Score
     from ludus.games import Game
     from ludus.pool import Pool
     from ludus.server.client import AsyncClient, Client
     from ludus.training.agent_service import NeuralAgentService
     from ludus.training.api import TrainingRun, train, training
+    from ludus.training.evaluation import battle, evaluate
     from ludus.training.sweep import Sweep, sweep
     from ludus.types import Continuous, Decision, Discrete, LudusError, Rollout, Spec, Step
 
@@ -43,12 +44,13 @@ _HOMES = {
     "bridges": ("open_pool",),
     "bridges.gymnasium": ("make",),
     "bridges.pettingzoo": ("make_pettingzoo",),
-    "evaluation.evaluate": ("Score", "battle", "evaluate"),
+    "evaluation.evaluate": ("Score",),
     "games": ("Game",),
     "pool": ("Pool",),
     "server.client": ("AsyncClient", "Client"),
     "training.agent_service": ("NeuralAgentService",),
     "training.api": ("TrainingRun", "train"),
+    "training.evaluation": ("battle", "evaluate"),
     "training.sweep": ("Sweep", "sweep"),
     "types": ("Continuous", "Decision", "Discrete", "LudusError", "Rollout", "Spec", "Step"),
 }

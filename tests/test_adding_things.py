@@ -190,6 +190,40 @@ def test_runtime_is_one_file(author):
     assert same(author.params(mine), author.params(usual))
 
 
+def test_settings_of_a_runtime_are_flags_keywords_and_keys(author, monkeypatch):
+    """As those of an algorithm; other runtimes refuse them."""
+    arguments.flags.cache_clear()
+    runtime = author.add("runtimes", "limited")
+    short = ("tictactoe", "--steps", "2000", "--chunk", "500", "--workers", "3")
+    report = author.train("--most-workers", "2", *short, "--runtime", runtime)
+    path = pathlib.Path(report["run"]) / "run.toml"
+    run = config.read(path)
+    assert (run.workers, run.runtime_settings.most_workers) == (2, 2) and "most_workers = 2" in path.read_text()
+    assert config.from_dict(config.to_dict(run), "the test") == run
+    longer = json.loads(author.ludus("train", "--resume", report["run"], "--steps", "4000", "--json"))
+    assert longer["steps"] >= 4000
+    again = ludus.train("tictactoe", steps=1000, workers=3, runtime=runtime, most_workers=1, progress=False)
+    assert again.settings.workers == 1
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        author.ludus("train", "tictactoe", "--runtime", runtime, "--help")
+    assert "most workers of a run; 1 or more" in author.capsys.readouterr().out
+    arguments.flags.cache_clear()
+
+
+def test_settings_of_another_runtime_are_refused(author):
+    arguments.flags.cache_clear()
+    runtime = author.add("runtimes", "limited")
+    refusal = f'the runtime "{runtime}" has it, not "threads"'
+    with pytest.raises(LudusError, match=refusal):
+        author.train("tictactoe", "--runtime", "threads", "--most-workers", "2")
+    with pytest.raises(LudusError, match=refusal):
+        ludus.train("tictactoe", runtime="threads", most_workers=2, progress=False)
+    with pytest.raises(LudusError, match=r'unknown setting "most_worker"; did you mean "most_workers"'):
+        ludus.train("tictactoe", runtime=runtime, most_worker=2, progress=False)
+    arguments.flags.cache_clear()
+
+
 def same(one, other) -> bool:
     return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
 

@@ -19,10 +19,7 @@ Memory = PyTree
 
 @runtime_checkable
 class Agent(Protocol):
-    """A frozen dataclass: everything learned is in `params`, everything chosen in its fields.
-
-    An agent that samples its actions from a network takes one seed only, not one for each row.
-    """
+    """A frozen dataclass: everything learned is in `params`, everything chosen in its fields."""
 
     def init(self, spec: Spec, key: Key) -> Params:
         """New parameters; () for an agent that learns nothing."""

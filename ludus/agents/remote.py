@@ -26,6 +26,7 @@ from ludus.agents.protocol import Agent, Key, Memory, Params
 from ludus.bridges import identity_of, open_pool
 from ludus.files import names_may_be_files
 from ludus.games import plain_name
+from ludus.pool.actions import is_per_row
 from ludus.types import Array, Continuous, Decision, Discrete, JsonObject, LudusError, Spec, Step
 
 SCHEMES = ("http://", "https://")
@@ -192,7 +193,8 @@ class RemoteAgent(Agent):
         """The action and the value of one row; its session is opened first if it has none."""
         seat = int(step.seat[row])
         if not sessions[row, seat]:
-            seed = int(np.asarray(key).ravel()[row if np.ndim(key) else 0]) % 2**31 + row
+            # One seed for all rows gives them different sessions; a seed for each row is used as it is.
+            seed = int(key[row]) % 2**31 if is_per_row(key) else int(np.asarray(key)) % 2**31 + row
             sessions[row, seat] = self.wire.open_session(self.model, seat, seed)
         observation = {name: array[row].tolist() for name, array in step.observation.items()}
         body = {

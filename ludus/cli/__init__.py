@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from ludus.types import LudusError
 
@@ -49,6 +50,8 @@ def run(arguments: list[str]) -> None:
     )
     from ludus.cli import games as playing
     from ludus.cli.application import app
+    from ludus.cli.arguments import value_of
+    from ludus.cli.runtimes import with_settings
 
     # Importing these modules registers their commands.
     assert (
@@ -67,8 +70,12 @@ def run(arguments: list[str]) -> None:
         and studio
         and train
     )
-    # The flags of `train` depend on the algorithm, so it parses its own arguments.
-    if arguments[:1] == ["train"]:
-        train.train(arguments[1:])
+    # The flags of `train` depend on the algorithm, and those of others on the runtime.
+    name, rest = "".join(arguments[:1]), arguments[1:]
+    spreading: dict[str, Callable[..., None]] = {"battle": battle.battle, "evaluate": runs.evaluate}
+    if name == "train":
+        train.train(rest)
+    elif name in spreading and value_of("--runtime", rest) is not None:
+        with_settings(spreading[name], rest)
     else:
         app.cli(prog="ludus", args=arguments)

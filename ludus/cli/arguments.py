@@ -38,13 +38,14 @@ def value_of(flag: str, arguments: list[str]) -> str | None:
 @functools.cache
 def flags() -> dict[str, int]:
     """All flags of runs of any algorithm, with the number of values each takes."""
-    from ludus import algorithms
+    from ludus import algorithms, runtimes
     from ludus.training.config import Run
 
     kinds = set()
-    for name in algorithms.names():
-        with contextlib.suppress(LudusError):  # a module of another author that is broken matters only if it is used
-            kinds.add(algorithms.settings_kind(name))
+    for group in (algorithms, runtimes):
+        for name in group.names():
+            with contextlib.suppress(LudusError):  # a broken module of another author matters only if it is used
+                kinds.add(group.settings_kind(name))
     return {"-h": NONE, "--help": NONE, "--algorithm": ONE, **{k: v for kind in (Run, *kinds) for k, v in _flags(kind)}}
 
 
@@ -52,6 +53,8 @@ def _flags(kind: type, prefix: str = "") -> Iterator[tuple[str, int]]:
     hints = get_type_hints(kind)
     for field in dataclasses.fields(kind):
         name, hint = f"{prefix}{field.name.replace('_', '-')}", hints[field.name]
+        if field.name in ("settings", "runtime_settings"):
+            continue  # their fields are flags themselves
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             yield from _flags(hint, f"{name}.")
         elif hint is bool:

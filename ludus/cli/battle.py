@@ -12,10 +12,12 @@ import tyro
 
 from ludus.cli.application import app, print_json, progress_bar
 from ludus.cli.games import asker, check_scale
+from ludus.cli.runtimes import RuntimeSettings, spread_of
 from ludus.types import LudusError
 
 if TYPE_CHECKING:
     from ludus.evaluation.battle import Battle, Talk, Tournament
+    from ludus.evaluation.parts import Spread
     from ludus.evaluation.replays import Replay
 
 
@@ -29,6 +31,9 @@ def battle(
     keep: int = 0,
     out: pathlib.Path | None = None,
     json: bool = False,
+    runtime: str = "local",
+    workers: int = 0,
+    settings: RuntimeSettings = None,
 ) -> None:
     """Let agents play against each other: two in a match, more in a round robin with ratings, from both sides.
 
@@ -40,13 +45,16 @@ def battle(
         keep: Number of games of each pair to write as replays into --out, 0 to 10000.
         out: Folder for replays and, with three or more agents, the picture of the results table.
         json: Print one JSON object instead of text.
+        runtime: Where games are played: local (in this process), processes or ray; the result is the same.
+        workers: Number of workers of the runtime; 0 for one per core.
     """
     from ludus.evaluation import battle as battles
 
     if keep and out is None:
         raise LudusError("--keep needs a folder for the replays: --keep 10 --out battle")
     name = battles.game_of(agents, game)
-    result = _run_battle(name, agents, games, seed, keep, json)
+    with spread_of(runtime, workers, settings) as spread:
+        result = _run_battle(name, agents, games, seed, keep, json, spread)
     written = [str(path) for path in battles.save(out, result)] if out is not None else []
     if json:
         facts = battles.facts(result) if isinstance(result, battles.Battle) else battles.tournament_facts(result)
@@ -64,18 +72,18 @@ def _print_battle(game: str, result: Battle | Tournament, written: list[str]) ->
 
 
 def _run_battle(
-    game: str, agents: tuple[str, ...], games: int, seed: int, keep: int, json: bool
+    game: str, agents: tuple[str, ...], games: int, seed: int, keep: int, json: bool, spread: Spread
 ) -> Battle | Tournament:
     """The result of a battle of two or of a tournament, with a progress bar in a terminal."""
     from ludus.agents.players import person
     from ludus.evaluation import battle as battles
 
     if person.NAME in agents:
-        return battles.battle(game, agents, games, seed, keep, talk=_prompts(json))
+        return battles.battle(game, agents, games, seed, keep, talk=_prompts(json), spread=spread)
     with progress_bar() if not json and sys.stderr.isatty() else contextlib.nullcontext() as tell:
         if len(agents) == 2:
-            return battles.battle(game, agents, games, seed, keep, tell)
-        return battles.tournament(game, agents, games, seed, keep, tell)
+            return battles.battle(game, agents, games, seed, keep, tell, spread=spread)
+        return battles.tournament(game, agents, games, seed, keep, tell, spread)
 
 
 def _prompts(json: bool) -> Talk:

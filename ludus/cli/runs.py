@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import tyro
 
 from ludus.cli.application import app, print_json
+from ludus.cli.runtimes import RuntimeSettings, check_local, spread_of
 from ludus.types import JsonObject, LudusError, Spec
 
 if TYPE_CHECKING:
-    from ludus.agents.protocol import Agent, Params
     from ludus.evaluation.exhaustive import Lines
+    from ludus.evaluation.parts import Entrant, Spread
     from ludus.training.folder import Summary
 
 Folder = Annotated[pathlib.Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
@@ -72,6 +73,7 @@ def _line(summary: Summary) -> str:
 def evaluate(
     what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN|GAME")], /, agent: str | None = None,
     games: int = 1000, against: str = "random", seed: int = 0, lines: bool = False, json: bool = False,
+    runtime: str = "local", workers: int = 0, settings: RuntimeSettings = None,
 ) -> None:  # fmt: skip
     """Evaluate an agent without exploration: its score with a confidence interval, and the measures of the game.
 
@@ -84,14 +86,19 @@ def evaluate(
         seed: Random seed; the same seed gives the same games.
         lines: Instead of sampling games, check every line of play of every opponent, from each seat (small games only).
         json: Print one JSON object instead of text.
+        runtime: Where games are played: local (in this process), processes or ray; the result is the same.
+        workers: Number of workers of the runtime; 0 for one per core.
     """
     from ludus.evaluation import scores as evaluation
 
     player = _player(what, agent)
     if lines:
-        _print_lines(evaluation.exhaustive(player.game, player.agent, player.params), what, json)
+        check_local(runtime, "--lines")
+        _print_lines(evaluation.exhaustive(player.game, player.entrant.agent, player.entrant.params), what, json)
         return
-    facts = _scored(player, games, seed) if player.spec.seats == 1 else _matched(player, against, games, seed)
+    with spread_of(runtime, workers, settings) as spread:
+        alone = player.spec.seats == 1
+        facts = _scored(player, games, seed, spread) if alone else _matched(player, against, games, seed, spread)
     if json:
         print_json({**player.names, "game": player.game, **facts})
     else:
@@ -103,32 +110,33 @@ class _Evaluated(NamedTuple):
 
     game: str
     spec: Spec
-    agent: Agent
-    params: Params
+    entrant: Entrant
     names: dict[str, str]
 
 
 def _player(what: str, kind: str | None) -> _Evaluated:
     from ludus.agents import exported, remote, trained
+    from ludus.evaluation.parts import Entrant
 
     if kind is None and remote.is_url(what):
         return _named(str(remote.model_at(what)["game"]), what, {"agent": what})
     if kind is None and exported.is_exported(what):
         file = exported.load(what)
-        return _Evaluated(file.metadata.game, file.spec, file, (), {"file": what})
+        return _Evaluated(file.metadata.game, file.spec, Entrant(what, file, ()), {"file": what})
     if kind is None:
         agent = trained.load(pathlib.Path(what))
         names = {"run": what, "checkpoint": str(agent.path)}
-        return _Evaluated(agent.manifest.game, agent.agent.spec, agent, agent.params, names)
+        return _Evaluated(agent.manifest.game, agent.agent.spec, Entrant(str(agent.path), agent, agent.params), names)
     return _named(what, kind, {"agent": kind})
 
 
 def _named(game: str, kind: str, names: dict[str, str]) -> _Evaluated:
     from ludus import agents
+    from ludus.evaluation.parts import Entrant
 
     spec = _spec_of(game)
     chosen = agents.load(kind, game)
-    return _Evaluated(game, spec, chosen, chosen.init(spec, 0), names)
+    return _Evaluated(game, spec, Entrant(kind, chosen, chosen.init(spec, 0)), names)
 
 
 def _spec_of(game: str) -> Spec:
@@ -140,23 +148,23 @@ def _spec_of(game: str) -> Spec:
     return pool.spec
 
 
-def _scored(player: _Evaluated, games: int, seed: int) -> JsonObject:
+def _scored(player: _Evaluated, games: int, seed: int, spread: Spread) -> JsonObject:
     """The score in a game with one seat."""
-    from ludus.evaluation import scores as evaluation
+    from ludus.evaluation import parts
 
-    score = evaluation.score(player.game, player.agent, player.params, games, seed)
+    score = parts.evaluated(player.entrant, player.game, games, seed, spread)
     measures = {name: mean._asdict() for name, mean in score.measures.items()}
     return {"games": games, "score": score.interval._asdict(), "length": float(score.lengths.mean()), **measures}
 
 
-def _matched(player: _Evaluated, against: str, games: int, seed: int) -> JsonObject:
+def _matched(player: _Evaluated, against: str, games: int, seed: int, spread: Spread) -> JsonObject:
     """The score against an opponent in the other seats."""
     from ludus import agents
-    from ludus.evaluation import scores as evaluation
+    from ludus.evaluation import parts
 
-    opponent = agents.load(against, player.game)
-    players = [(player.agent, player.params), (opponent, opponent.init(player.spec, seed))]
-    result = evaluation.match(player.game, players, games, seed)
+    agent = agents.load(against, player.game)
+    opponent = parts.Entrant(against, agent, agent.init(player.spec, seed))
+    result = parts.matched(player.entrant, opponent, player.spec, player.game, games, seed, spread)
     counts = {"wins": result.wins, "draws": result.draws, "losses": result.losses}
     return {"games": games, "score": result.interval._asdict(), "against": against, **counts}
 

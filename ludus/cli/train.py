@@ -6,7 +6,7 @@ import dataclasses
 import pathlib
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import tyro
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ludus.training.course import Report
     from ludus.training.opened import Opened
 
+Place = TypeVar("Place")
 HELP = (
     "Train an agent. Also: --resume RUN continues a run, --preset NAME, --out FOLDER, --json. Ctrl-C stops and saves. "
     "On several machines: mpiexec -n 4 ludus train GAME --runtime mpi."
@@ -74,16 +75,28 @@ def run_of(arguments: list[str], variant: str = "") -> Run[AnyAlgorithm]:
         if {"-h", "--help"} & set(arguments):
             tyro.cli(_run_kind("q_learning"), prog="ludus train", description=HELP, args=["--help"])
         raise LudusError("no game given, expected for example: ludus train tictactoe; ludus games lists the games")
-    from ludus import runtimes
     from ludus.training import config
 
     steps = value_of("--steps", ordered) or ""
     preset = config.resolve(
         ordered[0], value_of("--algorithm", ordered), variant, int(steps) if steps.isdigit() else None
     )
-    if (runtime := value_of("--runtime", ordered)) is not None:
-        runtimes.load(runtime)  # an unknown runtime is reported like other errors, not in the box that tyro draws
-    return tyro.cli(_run_kind(preset.algorithm), prog="ludus train", description=HELP, args=ordered, default=preset)
+    # An unknown runtime or a setting of another one is reported like other errors, not in the box that tyro draws.
+    preset = preset.replace(runtime=value_of("--runtime", ordered) or preset.runtime)
+    _check_flags(ordered, preset)
+    kind = _run_kind(preset.algorithm, preset.runtime)
+    return tyro.cli(kind, prog="ludus train", description=HELP, args=ordered, default=preset)
+
+
+def _check_flags(arguments: list[str], run: Run[AnyAlgorithm]) -> None:
+    """Raise LudusError for a flag that only another runtime has."""
+    from ludus.training import config
+
+    known = config.field_names(run) | config.field_names(run.settings) | config.field_names(run.runtime_settings)
+    for word in arguments:
+        name = word.partition("=")[0].removeprefix("--").removeprefix("no-").replace("-", "_")
+        if word.startswith("--") and name not in known and (hint := config.other_runtime(name, run.runtime)):
+            raise LudusError(f'unknown setting "{word}"{hint}')
 
 
 def _resume(outer: Outer, rest: list[str]) -> None:
@@ -94,9 +107,7 @@ def _resume(outer: Outer, rest: list[str]) -> None:
     assert outer.resume is not None
     run = config.read(outer.resume / SETTINGS)
     if rest:
-        # Only the length of the run may change; other settings belong to the run.
-        longer = tyro.cli(Longer, prog="ludus train --resume RUN", args=rest, default=Longer(run.steps, run.episodes))
-        run = dataclasses.replace(run, steps=longer.steps, episodes=longer.episodes)
+        run = _changed(run, rest)
     with runtimes.session(run.runtime, run.settings) as role:
         if role == "learner":
             _take_part(run, outer.resume)
@@ -104,23 +115,40 @@ def _resume(outer: Outer, rest: list[str]) -> None:
             _watch(outer.resume, run, outer.json, resume=True)
 
 
+def _changed(run: Run[AnyAlgorithm], arguments: list[str]) -> Run[AnyAlgorithm]:
+    """The run with another length or place; other settings belong to the run."""
+    from ludus import runtimes
+
+    generic: Any = Resumed
+    kind, now = generic[runtimes.settings_kind(run.runtime)], {name: getattr(run, name) for name in RESUMED}
+    chosen = tyro.cli(kind, prog="ludus train --resume RUN", args=arguments, default=Resumed(**now))
+    return dataclasses.replace(run, **{name: getattr(chosen, name) for name in RESUMED})
+
+
 @dataclass(frozen=True)
-class Longer:
+class Resumed(Generic[Place]):
     """The settings that may change when a run is resumed."""
 
     steps: int
     """total number of decisions to learn from, including those before the resume"""
     episodes: int
     """total number of games, including those before the resume; 0 for no limit"""
+    workers: int
+    """number of workers; only the runtime ray continues with another number"""
+    runtime_settings: Annotated[Place, tyro.conf.arg(name="")]
+    """settings of the runtime, such as the address of another cluster"""
 
 
-def _run_kind(algorithm: str) -> type[Run[AnyAlgorithm]]:
-    """The Run type with the settings type of this algorithm."""
-    from ludus import algorithms
+RESUMED = tuple(field.name for field in dataclasses.fields(Resumed))
+
+
+def _run_kind(algorithm: str, runtime: str = "local") -> type[Run[AnyAlgorithm]]:
+    """The Run type with the settings types of this algorithm and this runtime."""
+    from ludus import algorithms, runtimes
     from ludus.training.config import Run
 
     generic: Any = Run  # type checkers reject a variable in Run[…]
-    kind: type[Run[AnyAlgorithm]] = generic[algorithms.settings_kind(algorithm)]
+    kind: type[Run[AnyAlgorithm]] = generic[algorithms.settings_kind(algorithm), runtimes.settings_kind(runtime)]
     return kind
 
 

@@ -23,15 +23,15 @@ from ludus.agents.player import Contestant, Player
 from ludus.agents.players import person
 from ludus.agents.players.person import Left, Person
 from ludus.bridges import AnyPool, open_pool
-from ludus.evaluation import replays, scores, terminal
-from ludus.evaluation.play import Counts, Tell, by_game, decide, new_players
+from ludus.evaluation import parts, replays, scores, terminal
+from ludus.evaluation.parts import Part, Spread
+from ludus.evaluation.play import Counts, Tell, by_game, decide, new_openings, new_players
 from ludus.evaluation.ratings import Rating, bradley_terry, elo
 from ludus.evaluation.replays import Replay
 from ludus.evaluation.statistics import Interval
 from ludus.rendering import heatmap
 from ludus.types import Array, JsonObject, LudusError
 
-ROWS = 256
 ONE_OPPONENT = "a person plays one opponent at a time; name two agents, like person mcts(200)"
 MOST_AGENTS, MOST_KEPT = heatmap.MOST, 10_000
 
@@ -98,22 +98,33 @@ def names_of(kinds: Sequence[str]) -> tuple[str, ...]:
 
 def battle(
     game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None,
-    talk: Talk | None = None,
+    talk: Talk | None = None, spread: Spread = parts.here,
 ) -> Battle:  # fmt: skip
-    """A match of two kinds of agents (as for `agents.load`); a `person` plays through `talk`."""
+    """A match of two kinds of agents (as for `agents.load`); a `person` plays through `talk`.
+
+    `spread` plays the games: in this process, or in the workers of a runtime. The result is the same.
+    """
     if person.NAME in kinds:
+        check_here(spread)
         return _battle_with_person(game, kinds, games, seed, keep, talk or Talk())
-    return _battles(game, kinds, games, seed, keep, tell, [(0, 1)])[0]
+    return _battles(game, kinds, games, seed, keep, tell, [(0, 1)], spread)[0]
+
+
+def check_here(spread: Spread) -> None:
+    """Raise LudusError for a person who would have to play in the workers of a runtime."""
+    if spread is not parts.here:
+        raise LudusError("a person cannot play in the workers of a runtime; leave out --runtime")
 
 
 def tournament(
-    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None
-) -> Tournament:
+    game: str, kinds: Sequence[str], games: int = 1000, seed: int = 0, keep: int = 0, tell: Tell | None = None,
+    spread: Spread = parts.here,
+) -> Tournament:  # fmt: skip
     """A round robin with `games` games for each pair of agents."""
     if person.NAME in kinds:
         raise LudusError(ONE_OPPONENT)
     pairs = [(one, other) for one in range(len(kinds)) for other in range(one + 1, len(kinds))]
-    fought = _battles(game, kinds, games, seed, keep, tell, pairs)
+    fought = _battles(game, kinds, games, seed, keep, tell, pairs, spread)
     points = np.zeros((len(kinds), len(kinds)))
     for (one, other), result in zip(pairs, fought, strict=True):
         points[one, other] = result.match.wins + result.match.draws / 2
@@ -130,8 +141,7 @@ def tournament(
 
 def openings(games: int, seed: int) -> Array:
     """[games] seeds; two consecutive games share one."""
-    # Below 2^31, because some environments of other libraries accept no larger seed.
-    return np.repeat(np.random.default_rng(seed % 2**64).integers(2**31, size=-(-games // 2)), 2)[:games]
+    return new_openings(games, seed, each=2)
 
 
 def save(folder: pathlib.Path, result: Battle | Tournament) -> list[pathlib.Path]:
@@ -217,22 +227,30 @@ def tournament_text(result: Tournament) -> str:
 
 
 def _battles(
-    game: str, kinds: Sequence[str], games: int, seed: int, keep: int, tell: Tell | None, pairs: list[tuple[int, int]]
-) -> list[Battle]:
-    """The battles of these pairs of agents, in one pool."""
+    game: str, kinds: Sequence[str], games: int, seed: int, keep: int, tell: Tell | None,
+    pairs: list[tuple[int, int]], spread: Spread,
+) -> list[Battle]:  # fmt: skip
+    """The battles of these pairs of agents; all play the same openings, which makes ratings comparable."""
     _check_agents(kinds)
     _check_counts(games, keep)
-    pool = open_pool(game, max(1, min(ROWS, games)), seed)
+    matches = [parts.whole(game, (kinds[one], kinds[other]), games, seed, 2, keep) for one, other in pairs]
+    pool = open_pool(game, 1, seed, threads=1)
     try:
-        _check_pool(pool, games, keep)
-        players = [_player(pool, kind, game, seed) for kind in kinds]
+        parts.check(pool, matches[0])
         names = names_of(kinds)
         return [
-            _fight(pool, (names[one], names[other]), [players[one], players[other]], games, seed, keep, tell)
-            for one, other in pairs
+            _battle(pool, (names[one], names[other]), match, result)
+            for (one, other), match, result in zip(pairs, matches, spread(matches, tell), strict=True)
         ]
     finally:
         pool.close()
+
+
+def _battle(pool: AnyPool, names: tuple[str, str], match: Part, result: parts.Result) -> Battle:
+    """A battle from the games that were played."""
+    found = scores.match_of(result.played, _seating(pool, np.arange(match.games)[:, None]), 2)
+    kept = _replays_of(pool, names, openings(match.games, match.seed), result.recorded)
+    return Battle(names, found, result.seconds, kept)
 
 
 def _check_agents(kinds: Sequence[str]) -> None:
@@ -245,39 +263,9 @@ def _check_counts(games: int, keep: int) -> None:
         raise LudusError(f"--games must be 1 to 10000000 and --keep 0 to {MOST_KEPT}, not {games} and {keep}")
 
 
-def _check_pool(pool: AnyPool, games: int, keep: int) -> None:
-    if keep and pool.compiled is None:
-        raise LudusError(f"{pool.name} is from another library, so its games cannot be recorded; leave out --keep")
-    scores.check_players(pool.name, pool.spec, 2, games)
-
-
 def _player(pool: AnyPool, kind: str, game: str, seed: int, talk: Talk | None = None) -> Contestant:
     agent = Person(functools.partial(_ask_person, talk)) if talk and kind == person.NAME else agents.load(kind, game)
     return agent, agent.init(pool.spec, seed)
-
-
-def _fight(
-    pool: AnyPool,
-    names: tuple[str, str],
-    players: list[Contestant],
-    games: int,
-    seed: int,
-    keep: int,
-    tell: Tell | None,
-) -> Battle:
-    """One match; all pairs of a tournament play the same openings, which makes ratings comparable."""
-    recorded: list[list[Array]] = [[] for _ in range(min(keep, games))]
-
-    def on_actions(numbers: Array, actions: Array) -> None:
-        for place in np.flatnonzero(numbers < len(recorded)).tolist():
-            recorded[numbers[place]].append(actions[place].copy())
-
-    seeds, start = openings(games, seed), time.perf_counter()
-    match = scores.match(
-        pool, players, games, seed, tell=tell, openings=seeds, on_actions=on_actions if recorded else None
-    )
-    seconds = time.perf_counter() - start
-    return Battle(names, match, seconds, _replays_of(pool, names, seeds, recorded))
 
 
 def _replays_of(pool: AnyPool, names: tuple[str, str], seeds: Array, recorded: list[list[Array]]) -> tuple[Replay, ...]:
@@ -300,7 +288,7 @@ def _battle_with_person(game: str, kinds: Sequence[str], games: int, seed: int, 
         raise LudusError(ONE_OPPONENT)
     pool = open_pool(game, 1, seed, threads=1)
     try:
-        _check_pool(pool, games, keep)
+        parts.check(pool, parts.whole(game, kinds, games, seed, 2, keep))
         players = new_players([_player(pool, kind, game, seed, talk) for kind in kinds], pool, seed)
         one, other = names_of(kinds)
         return _play_games(pool, (one, other), players, games, seed, keep, talk)

@@ -8,9 +8,10 @@ from typing import Any
 
 from ludus.agents.bound import BoundAgent, Named, agent, name_of_agent, name_of_game
 from ludus.evaluation import battle as battles
-from ludus.evaluation import scores
+from ludus.evaluation import parts, scores
 from ludus.evaluation.battle import Battle, Tournament, game_of_runs, match_text, tournament_text
 from ludus.evaluation.frames import frame
+from ludus.evaluation.parts import Entrant, Spread
 from ludus.evaluation.statistics import Interval
 from ludus.types import JsonObject, LudusError
 
@@ -67,27 +68,22 @@ def _row_text(row: JsonObject) -> str:
 
 def evaluate(
     player: Player, against: Player | None = None, games: int = 200, game: str | Callable[[], Any] | None = None,
-    seed: int = 0,
+    seed: int = 0, spread: Spread = parts.here,
 ) -> Score:  # fmt: skip
-    """Play `games` games and return the score: against another agent from all seats, or alone in a game of one seat.
-
-    In games of several seats, `against` is "random" by default. `game` is needed if the agent is only a name;
-    for an agent of a run it may have other parameters.
-
-    >>> import ludus
-    >>> ludus.evaluate("perfect", against="perfect", games=10, game="tictactoe").mean
-    0.5
-    """
+    """The score of `ludus.evaluate`; `spread` plays the games, here or in the workers of a runtime."""
     name = _game([player], game)
     _check_games(games)
     first = agent(player, name)
     if first.spec.seats == 1:
         if against is not None:
             raise LudusError(f"{first.game} has one seat, so there is no opponent; omit against")
-        return _alone(scores.score(name, first.agent, first.params, games, seed))
+        return _alone(parts.evaluated(_entrant(first), name, games, seed, spread))
     other = agent("random" if against is None else against, name)
-    pairs = [(first.agent, first.params), (other.agent, other.params)]
-    return _against(scores.match(name, pairs, games, seed))
+    return _against(parts.matched(_entrant(first), _entrant(other), first.spec, name, games, seed, spread))
+
+
+def _entrant(player: BoundAgent) -> Entrant:
+    return Entrant(player.kind, player.agent, player.params)
 
 
 def _game(players: Sequence[Player], game: str | Callable[[], Any] | None) -> str:
@@ -123,21 +119,18 @@ def _row(seat: int, games: int, interval: Interval) -> JsonObject:
     return {"seat": seat, "games": games, "mean": interval.estimate, "low": interval.low, "high": interval.high}
 
 
-def battle(*players: Player, game: str | None = None, games: int = 100, seed: int = 0) -> BattleResult:
-    """Let two agents play a match, or more a round robin with ratings; print the result to see its table.
-
-    >>> import ludus
-    >>> ludus.battle("perfect", "random", game="tictactoe", games=20).to_dict()["agents"]
-    ['perfect', 'random']
-    """
+def battle(
+    *players: Player, game: str | None = None, games: int = 100, seed: int = 0, spread: Spread = parts.here
+) -> BattleResult:
+    """The result of `ludus.battle`; `spread` plays the games, here or in the workers of a runtime."""
     if len(players) < 2:
         raise LudusError(f"a battle needs two agents or more, not {len(players)}")
     name = _game(players, game)
     _check_games(games)
     kinds = [agent(player, name).kind for player in players]
     if len(kinds) == 2:
-        return BattleResult(name, battles.battle(name, kinds, games, seed))
-    return BattleResult(name, battles.tournament(name, kinds, games, seed))
+        return BattleResult(name, battles.battle(name, kinds, games, seed, spread=spread))
+    return BattleResult(name, battles.tournament(name, kinds, games, seed, spread=spread))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from ludus.agents.player import Contestant, Player
 from ludus.agents.protocol import Key
 from ludus.bridges import AnyPool, open_pool
-from ludus.dsl import CUT, PLAYING
+from ludus.dsl import CUT, PLAYING, random
 from ludus.types import Array, Continuous, LudusError, Spec, Step, step_rows
 
 Tell = Callable[[str, int, int], None]
@@ -24,6 +24,8 @@ OnActions = Callable[[Array, Array], None]
 """called before each step with the numbers [games] of the running games and their actions [games(, seats)(, k)]"""
 LONGEST = 10_000
 """steps after which a game is cut off, because the agents may never end it"""
+DECISIONS = 0x7A6E5D4C3B2A1908
+"""XORed into the seed for the random numbers of decisions, so that they differ from those of games"""
 
 
 class Played(NamedTuple):
@@ -40,45 +42,57 @@ class Played(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(game: str | AnyPool, rows: int, games: int, seed: int) -> Iterator[AnyPool]:
+def opened(game: str | AnyPool, rows: int, games: int, seed: int, openings: Array | None = None) -> Iterator[AnyPool]:
     """A pool for a game given by name, with at most one row per game and closed at the end; a given pool as it is."""
     if games < 1:
         raise LudusError(f"cannot play {games} games; play at least one")
     if not isinstance(game, str):
         yield game
         return
-    pool = open_pool(game, min(rows, games), seed)
+    count = min(rows, games)
+    # With a seed for each row, environments of other libraries are opened in a form that accepts these later, too.
+    pool = open_pool(game, count, seed if openings is None else _seeds(openings, np.arange(count)))
     try:
         yield pool
     finally:
         pool.close()
 
 
+def new_openings(games: int, seed: int, each: int = 1) -> Array:
+    """[games] the seed of each game; `each` consecutive games share one."""
+    # Below 2^31, because some environments of other libraries accept no larger seed.
+    return np.repeat(np.random.default_rng(seed % 2**64).integers(2**31, size=-(-max(games, 0) // each)), each)[:games]
+
+
 def play(
     pool: AnyPool, players: Sequence[Contestant], seating: Array, games: int, seed: int, tell: Tell | None = None,
-    openings: Array | None = None, on_actions: OnActions | None = None,
+    openings: Array | None = None, on_actions: OnActions | None = None, first: int = 0,
 ) -> Played:  # fmt: skip
     """Play `games` new games; row g mod rotations of `seating` [rotations, seats] has the players of game g by seat.
 
-    With `openings` [games], game g starts like a pool of one row with the seed `openings[g]`.
+    With `openings` [games], game g starts like a pool of one row with the seed `openings[g]`, and the random numbers of
+    its players depend only on g and `seed`. So a game is the same in whatever rows and with whatever other games it is
+    played: the games may be a part of a match, in which `first` is the number of the first of them.
     """
     row_games = np.arange(pool.rows)
     step = pool.reset(seed if openings is None else _seeds(openings, row_games))
     table = new_players(players, pool, seed)
+    dice = None if openings is None else Dice(pool, games, seed, first)
     counts = Counts(pool, games)
     while counts.done < games:
         deciding = np.repeat((pool.status == PLAYING) & (row_games < games), pool.spec.views)
-        sitting = seating[np.repeat(row_games, pool.spec.views) % len(seating), step.seat]
-        actions = decide(table, pool.spec, step, deciding, sitting)
+        sitting = seating[np.repeat(first + row_games, pool.spec.views) % len(seating), step.seat]
+        actions = decide(table, pool.spec, step, deciding, sitting, None if dice is None else dice.keys(deciding))
         if on_actions:
             moving = deciding[:: pool.spec.views]
-            on_actions(row_games[moving], by_game(pool.spec, actions)[moving])
+            on_actions(first + row_games[moving], by_game(pool.spec, actions)[moving])
         step = pool.advance(actions)
         status = np.where((pool.status == PLAYING) & (counts.steps + 1 >= LONGEST), CUT, pool.status)
         before, ended = counts.done, counts.add(row_games, step, status)
         row_games[ended] += pool.rows
-        if openings is not None and ended.any():
+        if openings is not None and dice is not None and ended.any():
             step = pool.reset(_seeds(openings, row_games), ended)
+            dice.begin(row_games, ended)
         elif (endless := ended & (pool.status == PLAYING)).any():
             step = pool.reset(rows=endless)
         if tell and counts.done > before:
@@ -90,6 +104,26 @@ def _seeds(openings: Array, numbers: Array) -> list[int]:
     """[rows] the seeds of the games with these numbers; rows without games left repeat games, which do not count."""
     seeds: list[int] = openings[numbers % len(openings)].tolist()
     return seeds
+
+
+class Dice:
+    """The random numbers of the decisions of every game, from the number of the game alone."""
+
+    def __init__(self, pool: AnyPool, games: int, seed: int, first: int) -> None:
+        self.views = pool.spec.views
+        keys = random.keys(seed ^ DECISIONS, (first + games) * self.views)
+        self.starts = keys[first * self.views :].reshape(games, self.views)
+        """[games, views] the first keys"""
+        self.streams = np.zeros(pool.rows * self.views, np.uint64)
+        self.begin(np.arange(pool.rows), np.ones(pool.rows, bool))
+
+    def begin(self, row_games: Array, rows: Array) -> None:
+        """Start the games with these numbers [rows] in the rows marked by the booleans."""
+        self.streams.reshape(-1, self.views)[rows] = self.starts[row_games[rows] % len(self.starts)]
+
+    def keys(self, deciding: Array) -> Array:
+        """[N] the keys of the next decisions; streams advance only where a decision is made."""
+        return random.next_keys(self.streams, deciding)
 
 
 def by_game(spec: Spec, actions: Array) -> Array:

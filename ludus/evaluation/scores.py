@@ -90,17 +90,29 @@ class Match(NamedTuple):
 
 def score(
     game: str | AnyPool, agent: Agent, params: Params, games: int = 1000, seed: int = 0, rows: int = 256,
-    tell: Tell | None = None,
+    tell: Tell | None = None, openings: Array | None = None,
 ) -> SoloScore:  # fmt: skip
-    """Let an agent play all seats of exactly `games` games, in at most `rows` at a time."""
-    with opened(game, rows, games, seed) as pool:
-        alone = np.zeros((1, pool.spec.seats), np.int64)
-        played = play(pool, [(agent, params)], alone, games, seed, tell)
+    """Let an agent play all seats of exactly `games` games, in at most `rows` at a time.
+
+    `openings` [games] gives every game its own seed; see `evaluation.play`.
+    """
+    with opened(game, rows, games, seed, openings) as pool:
+        seating = seating_of(pool.spec, 1)
+        return score_of(play(pool, [(agent, params)], seating, games, seed, tell, openings))
+
+
+def score_of(played: Played) -> SoloScore:
+    """The results of one player in all seats."""
     whole = interval(played.returns.mean(axis=1))
     seats = tuple(interval(returns) for returns in played.returns.T)
     cut = int(played.cut.sum())
     measures = {name: _mean(values) for name, values in played.measures.items()}
-    return SoloScore(games, whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
+    return SoloScore(len(played.returns), whole.estimate, whole, seats, played.lengths, played.returns, cut, measures)
+
+
+def seating_of(spec: Spec, players: int) -> Array:
+    """[players, seats] the player in each seat of game g, in row g mod players: each has each seat equally often."""
+    return (np.arange(spec.seats) + np.arange(players)[:, None]) % players
 
 
 def _mean(values: Array) -> Interval:
@@ -117,9 +129,9 @@ def match(
     Each player sits in each seat equally often: in game g, seat s belongs to player (s + g) mod players.
     `openings` [games] gives every game its own seed, `on_actions` is called with all actions; see `evaluation.play`.
     """
-    with opened(game, rows, games, seed) as pool:
+    with opened(game, rows, games, seed, openings) as pool:
         check_players(pool.name, pool.spec, len(players), games)
-        seating = (np.arange(pool.spec.seats) + np.arange(len(players))[:, None]) % len(players)
+        seating = seating_of(pool.spec, len(players))
         played = play(pool, players, seating, games, seed, tell, openings, on_actions)
     return match_of(played, seating[np.arange(games) % len(seating)], len(players))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar
 
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience, Worker
+from ludus.evaluation.parts import Spread, here
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.rounds import Rounds, unpacked, worker_error
-from ludus.types import Array
+from ludus.types import Array, LudusError
 
 E = TypeVar("E", bound=Experience)
 
@@ -23,6 +25,13 @@ def open_source(job: Job) -> Rounds[Experience, Params]:
     numbers = range(job.first, job.first + job.workers)
     lanes = [LocalLane(job.worker(number), number) for number in numbers]
     return Rounds(job, lanes, ahead=False, pack=unpacked)
+
+
+@contextlib.contextmanager
+def open_spread(workers: int) -> Iterator[Spread]:
+    if workers > 1:
+        raise LudusError(f"the runtime local plays in this process, not in {workers} workers; use --runtime processes")
+    yield here
 
 
 class LocalLane(Generic[E]):

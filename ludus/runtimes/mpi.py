@@ -23,14 +23,12 @@ import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from ludus import runtimes
 from ludus.agents.protocol import Params
 from ludus.algorithms.protocol import Arrays, Experience, Groups
 from ludus.runtimes.local import LocalLane
 from ludus.runtimes.threads import ThreadLane
-from ludus.runtimes.transport import codec, jax_group
+from ludus.runtimes.transport import codec, group, jax_group
 from ludus.runtimes.transport.job import AnyAlgorithm, Job
 from ludus.runtimes.transport.messages import Message, Messenger, RankWorker, load_mpi, pack
 from ludus.runtimes.transport.rounds import Lane, Rounds, unpacked
@@ -94,7 +92,7 @@ class Group(Rounds[Experience, Params]):
     def __init__(self, job: Job) -> None:
         from ludus.agents.neural import devices
 
-        self.devices, own = devices, job.workers
+        own = job.workers
         whole = replace(job, workers=own * devices.processes(), first=own * devices.process())
         numbers, ahead = range(whole.first, whole.first + own), job.algorithm.overlap
         lanes = [ThreadLane(whole.worker(number), number, ahead) for number in numbers]
@@ -102,15 +100,10 @@ class Group(Rounds[Experience, Params]):
 
     def state(self) -> Groups:
         """The states of the workers of all processes."""
-        own = super().state()
-        workers = [own[f"worker_{number}"] for number in range(self.job.first, self.job.first + len(self.lanes))]
-        everywhere = [state for process in self.devices.gathered(workers) for state in process]
-        others = {name: group for name, group in own.items() if not name.startswith("worker_")}
-        return {f"worker_{number}": state for number, state in enumerate(everywhere)} | others
+        return group.gathered_states(super().state(), range(self.job.first, self.job.first + len(self.lanes)))
 
     def agree(self, *flags: bool) -> tuple[bool, ...]:
-        gathered = self.devices.gathered([np.array(flag) for flag in flags])
-        return tuple(any(flag) for flag in zip(*gathered, strict=True))
+        return group.agreed(*flags)
 
 
 class Ranks(Rounds[Experience, "Order"]):

@@ -30,17 +30,19 @@ def _run_evaluation(path: str, game: str, against: str | None, trial: Trial, tel
     from ludus import agents
     from ludus.agents import trained
     from ludus.evaluation import scores
+    from ludus.evaluation.play import new_openings
 
     agent = trained.load(path, game)
     if against is None:
-        score = scores.score(game, agent, agent.params, trial.games, 0, tell=tell)
+        openings = new_openings(trial.games, 0)
+        score = scores.score(game, agent, agent.params, trial.games, 0, tell=tell, openings=openings)
         means = {name: mean._asdict() for name, mean in score.measures.items()}
         alone = {"score": score.interval._asdict(), "games": trial.games, "length": float(score.lengths.mean())}
         return alone | {"measures": means}
     opponent = agents.load(against, game)
     players = [(agent, agent.params), (opponent, opponent.init(load_game(game).spec, 0))]
     games = trial.games + trial.games % 2
-    result = scores.match(game, players, games, 0, tell=tell)
+    result = scores.match(game, players, games, 0, tell=tell, openings=new_openings(games, 0))
     counts = {"games": games, "wins": result.wins, "draws": result.draws, "losses": result.losses}
     return {"score": result.interval._asdict(), "rate": result.rate._asdict(), "against": trial.against, **counts}
 

@@ -23,7 +23,7 @@ from ludus.studio.refusal import Refusal, unknown
 from ludus.training import config
 from ludus.types import JsonObject, LudusError
 
-HIDDEN = ("game", "settings", "method")
+HIDDEN = ("game", "settings", "runtime_settings", "method")
 PLAIN = (
     "steps", "seed", "learning_rate", "exploration", "exploration_noise", "gamma", "policy", "agent", "ent_coef",
     "opponents", "evaluations",

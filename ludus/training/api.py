@@ -164,12 +164,17 @@ class _Work:
         return *runs.start(run, pathlib.Path(self.out)), False
 
     def _resumed(self, resume: Out | TrainingRun) -> tuple[pathlib.Path, Any, bool]:
-        if self.settings or self.algorithm is not None:
-            raise LudusError("a resumed run keeps its settings; only steps and episodes can be changed")
+        folder = resume.folder if isinstance(resume, TrainingRun) else pathlib.Path(resume)
+        run = config.read(folder / SETTINGS)
+        place = {"workers"} | config.field_names(run.runtime_settings)
+        if set(self.settings) - place or self.algorithm is not None:
+            raise LudusError(
+                "a resumed run keeps its settings; only steps and episodes can be changed, and workers and settings "
+                "of its runtime"
+            )
         if self.game is not None:
             name_of_game(self.game)  # an environment object gets its name again
-        folder = resume.folder if isinstance(resume, TrainingRun) else pathlib.Path(resume)
-        run = config.read(folder / SETTINGS).replace(**self._changes())
+        run = run.replace(**self._changes())
         check_runtime(run)
         return folder, run, True
 

@@ -6,6 +6,7 @@ for all tabular methods, [sarsa] for one. `run.toml` in the folder of a run cont
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import pathlib
@@ -13,14 +14,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, cast
 
 import tomli_w
 import tyro
+from typing_extensions import TypeVar
 
 from ludus import algorithms, games, runtimes
 from ludus.algorithms.settings import check_ranges, checked, closest, renamed
 from ludus.pool import available_cores
+from ludus.runtimes import NoSettings
 from ludus.types import LudusError, Spec
 
 PRESETS = pathlib.Path(__file__).with_name("presets")
@@ -28,11 +31,15 @@ NO_PRESET = "none"
 LARGEST_FILE = 2**16
 FEWEST_UPDATES, LEAST_ENVS = 8, 16
 """updates of a short run, as far as this number of games at once allows"""
+NESTED = {"settings", "runtime_settings"}
+"""fields of a run whose own fields are settings of the run"""
 Settings = TypeVar("Settings")
+Place = TypeVar("Place", default=NoSettings)
+"""the settings of the runtime; most have none"""
 
 
 @dataclass(frozen=True)
-class Run(Generic[Settings]):
+class Run(Generic[Settings, Place]):
     """A training run."""
 
     RENAMED: ClassVar[dict[str, str]] = {
@@ -53,7 +60,7 @@ class Run(Generic[Settings]):
     seed: int = 0
     """random seed; the same seed and settings give the same result"""
     runtime: str = "local"
-    """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server"""
+    """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server, ray"""
     workers: int = 0
     """number of workers; 0 for one per core or rank with tables, and one with networks"""
     chunk: int = 0
@@ -70,9 +77,15 @@ class Run(Generic[Settings]):
     """newest checkpoints that are kept, besides the best; 1 or more"""
     log: tuple[Literal["tensorboard", "wandb"], ...] = ()
     """loggers besides metrics.jsonl"""
+    runtime_settings: Annotated[Place, tyro.conf.arg(name="")] = cast("Place", NoSettings())  # noqa: RUF009
+    """settings of the runtime"""
 
     def __post_init__(self) -> None:
-        runtimes.load(self.runtime)
+        kind = runtimes.settings_kind(self.runtime)
+        if not isinstance(self.runtime_settings, kind):
+            if self.runtime_settings != type(self.runtime_settings)():
+                raise LudusError(f"{self.runtime_settings} are not settings of the runtime {self.runtime}")
+            object.__setattr__(self, "runtime_settings", kind())
         check_ranges(
             self,
             positive_integers=("steps", "num_envs", "eval_games", "keep_checkpoints"),
@@ -87,6 +100,8 @@ class Run(Generic[Settings]):
     def replace(self, **changes: object) -> Run[Any]:
         """The same run with other settings, those of the algorithm included: run.replace(learning_rate=0.001)."""
         values = to_dict(self)
+        if changes.get("runtime", self.runtime) != self.runtime:  # the other one has other settings
+            values = {name: value for name, value in values.items() if name not in field_names(self.runtime_settings)}
         for name, value in changes.items():
             nested = isinstance(value, Mapping) and isinstance(values.get(name), Mapping)
             values[name] = {**values[name], **value} if nested else value  # type: ignore[dict-item]
@@ -163,22 +178,50 @@ def from_dict(values: Mapping[str, Any], where: str) -> Run[Any]:
         if not isinstance(values.get(name), str):
             raise LudusError(f'{where} has no setting {name}; add {name} = "…"')
     kind = algorithms.settings_kind(values["algorithm"])
-    ours = {field.name for field in dataclasses.fields(Run)} - {"settings"}
-    theirs = {field.name for field in dataclasses.fields(kind)} - {"method"}
+    runtime = values.get("runtime", Run.runtime)
+    place = runtimes.settings_kind(runtime if isinstance(runtime, str) else Run.runtime)
+    ours, theirs = field_names(Run) - NESTED, field_names(kind) - {"method"}
+    own = runtime_fields(place, ours | theirs)
     for name in values:
-        if name not in ours | theirs | {"algorithm"}:
-            hint = renamed(name, kind) or renamed(name, Run) or closest(name, ours | theirs)
-            raise LudusError(f'{where} has an unknown setting "{name}"{hint}')
+        if name not in ours | theirs | own | {"algorithm"}:
+            hint = renamed(name, kind) or renamed(name, Run) or other_runtime(name, str(runtime))
+            raise LudusError(f'{where} has an unknown setting "{name}"{hint or closest(name, ours | theirs | own)}')
     settings = {"method": values["algorithm"]} | {name: values[name] for name in theirs & set(values)}
+    placed = {name: values[name] for name in own & set(values)}
     common = {name: values[name] for name in ours & set(values)}
-    return Run(settings=kind(**checked(kind, settings, where)), **checked(Run, common, where))
+    return Run(
+        settings=kind(**checked(kind, settings, where)), runtime_settings=place(**checked(place, placed, where)),
+        **checked(Run, common, where),
+    )  # fmt: skip
 
 
-def to_dict(run: Run[Any]) -> dict[str, Any]:
+def field_names(kind: Any) -> set[str]:
+    """The names of the fields of a dataclass."""
+    return {field.name for field in dataclasses.fields(kind)}
+
+
+def runtime_fields(place: Any, taken: set[str]) -> set[str]:
+    """The settings of a runtime, which must have other names than those of runs and algorithms."""
+    own = field_names(place)
+    for name in sorted(own & taken):
+        raise LudusError(f'the runtime setting "{name}" of {place.__name__} is a setting of runs already; rename it')
+    return own
+
+
+def other_runtime(name: str, runtime: str) -> str:
+    """The runtime that has a setting which `runtime` does not have, as the end of an error message."""
+    for other in runtimes.names():
+        with contextlib.suppress(LudusError):  # a broken module of another author matters only if it is used
+            if name in field_names(runtimes.settings_kind(other)):
+                return f'; the runtime "{other}" has it, not "{runtime}"'
+    return ""
+
+
+def to_dict(run: Run[Any, Any]) -> dict[str, Any]:
     """Every setting, flat; `from_dict` of it gives the same run."""
-    common = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.name != "settings"}
-    settings = dataclasses.asdict(run.settings)
-    return {"game": common.pop("game"), "algorithm": settings.pop("method"), **common, **settings}
+    common = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.name not in NESTED}
+    settings, place = dataclasses.asdict(run.settings), dataclasses.asdict(run.runtime_settings)
+    return {"game": common.pop("game"), "algorithm": settings.pop("method"), **common, **place, **settings}
 
 
 def to_toml(run: Run[Any]) -> str:

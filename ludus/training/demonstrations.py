@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ludus.algorithms.protocol import Groups, LearnsFromReplays, Replay
+from ludus import runtimes
+from ludus.algorithms.protocol import Groups, LearnsFromReplays, Metrics, Replay
 from ludus.evaluation import replays
 from ludus.games import split_name
 from ludus.runtimes import Source
@@ -74,6 +75,9 @@ class Demonstrated:
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
         self.source.restore(state)
+
+    def metrics(self) -> Metrics:
+        return runtimes.metrics(self.source)
 
     def agree(self, *wishes: bool) -> tuple[bool, ...]:
         return self.source.agree(*wishes)

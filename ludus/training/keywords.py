@@ -10,14 +10,14 @@ from typing import Literal, TypedDict
 
 
 class Settings(TypedDict, total=False):
-    """Settings of all algorithms; each algorithm accepts its own. An unknown one is an error with a suggestion."""
+    """Settings of all algorithms and runtimes; each accepts its own. An unknown one is an error with a suggestion."""
 
     num_envs: int
     """games that each worker plays at once; 1 or more"""
     seed: int
     """random seed; the same seed and settings give the same result"""
     runtime: str
-    """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server"""
+    """where workers run: local (in this thread), threads, processes, mpi (ranks of mpiexec), mpi_server, ray"""
     workers: int
     """number of workers; 0 for one per core or rank with tables, and one with networks"""
     chunk: int
@@ -34,6 +34,22 @@ class Settings(TypedDict, total=False):
     """newest checkpoints that are kept, besides the best; 1 or more"""
     log: tuple[str, ...]
     """loggers besides metrics.jsonl"""
+    address: str
+    """Ray cluster: auto, host:port or ray://host:10001; empty to start Ray on this machine for the run"""
+    cpus_per_worker: float
+    """CPUs that Ray reserves for each worker; above 0, also fractions"""
+    spread: bool
+    """place workers on as many nodes as possible, instead of filling one node after the other"""
+    learners: int
+    """learners that compute updates together, each in its own process; 1 or more"""
+    gpus_per_learner: float
+    """GPUs that Ray reserves for each of several learners; 0 or more"""
+    object_store_memory: int
+    """bytes of the object store of the Ray that the run starts; 0 for Ray's choice"""
+    memory: int
+    """bytes of memory that actors may reserve in the Ray that the run starts; 0 for Ray's choice"""
+    spill_folder: str
+    """folder for objects beyond the object store of the Ray that the run starts; empty for Ray's choice"""
     form: Literal["compiled", "numpy", "list"]
     """implementation of Q-learning; list and numpy are slow and meant to be read and compared"""
     policy: str

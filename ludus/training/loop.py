@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
+from ludus import runtimes
 from ludus.algorithms.protocol import Algorithm, Experience, Learner, Metrics
 from ludus.runtimes import Source
 
@@ -42,7 +43,7 @@ def train(
         learner, metrics = algorithm.update(agent, learner, experience)
         source.publish(algorithm.broadcast(learner), version)
         age = version - 1 - experience[0].version
-        yield Progress(version, learner, metrics | waiting(metrics, waited), age)
+        yield Progress(version, learner, metrics | waiting(metrics, waited) | runtimes.metrics(source), age)
         if metrics.get("finished") == 1.0:
             return
         requested_at = time.perf_counter()

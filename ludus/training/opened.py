@@ -36,7 +36,7 @@ class Opened(NamedTuple):
 
 def open_run(run: Run[Any]) -> Opened:
     """Open the game and the workers of a run; raises LudusError if they do not fit together."""
-    workers = runtimes.count_workers(run.runtime, run.settings, run.workers)
+    workers = runtimes.count_workers(run.runtime, run.settings, run.workers, run.runtime_settings)
     ahead = run.settings.compile_ahead(run.game, run.num_envs, workers)
     pool = open_pool(run.game, 1, run.seed, threads=1)
     try:
@@ -45,7 +45,8 @@ def open_run(run: Run[Any]) -> Opened:
         desk = Desk(run.seed, 0, workers, short_part(run, pool.spec))
         chunk = run.settings.chunk(pool, desk, run.num_envs, run.chunk, longest)
         run = replace(run, workers=workers, chunk=chunk, game=identity_of(pool).full_name)
-        return Opened(run, pool, agent, runtimes.open_source(run.runtime, job_of(run)), ahead)
+        source = runtimes.open_source(run.runtime, job_of(run), run.runtime_settings)
+        return Opened(run, pool, agent, source, ahead)
     except BaseException:
         pool.close()
         raise

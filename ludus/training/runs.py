@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ludus import runtimes
 from ludus.rendering import plots
 from ludus.runtimes import Source
 from ludus.training import loggers
@@ -28,8 +30,14 @@ from ludus.training.timing import Speed, Stopwatch
 from ludus.types import LudusError
 
 
-def start(run: Run[Any], out: Path) -> tuple[Path, Opened]:
-    """Open a run and make its folder; no folder is left if the settings do not fit the game."""
+def start(run: Run[Any], out: Path) -> tuple[Path, Opened | Run[Any]]:
+    """Open a run and make its folder; no folder is left if the settings do not fit the game.
+
+    Several learners open the run themselves, each in its own process.
+    """
+    if is_grouped(run):
+        run = replace(run, workers=runtimes.count_workers(run.runtime, run.settings, run.workers, run.runtime_settings))
+        return prepare(run, out), run
     opened = open_run(run)
     try:
         # A table or network that is too large raises an error before there is a folder.
@@ -53,6 +61,21 @@ def carry_out(
     folder: Path, run: Run[Any] | Opened, stop: Callable[[], bool] = lambda: False, resume: bool = False
 ) -> Iterator[Report]:
     """Train until all steps are made or `stop()` is true; the last report comes after the final checkpoint."""
+    if isinstance(run, Run) and is_grouped(run):
+        from ludus.training import learners
+
+        yield from learners.carry_out(folder, run, stop, resume)
+    else:
+        yield from carry_out_here(folder, run, stop, resume)
+
+
+def is_grouped(run: Run[Any]) -> bool:
+    """Whether a run has several learners, which are processes of their own."""
+    return getattr(run.runtime_settings, "learners", 1) > 1
+
+
+def carry_out_here(folder: Path, run: Run[Any] | Opened, stop: Callable[[], bool], resume: bool) -> Iterator[Report]:
+    """The same in this process, which may be one of several learners."""
     with sole_trainer(folder):
         opened = run if isinstance(run, Opened) else open_run(run)
         try:

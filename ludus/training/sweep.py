@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import pathlib
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ludus.evaluation.evaluate import in_short
 from ludus.evaluation.frames import frame
@@ -58,11 +59,13 @@ def _score_text(row: JsonObject) -> str:
 
 def sweep(
     game: str, algorithm: str | None = None, *, seeds: int | Sequence[int] = 5, out: Out = "runs", preset: str = "",
-    workers: int = 0, **settings: object,
+    workers: int = 0, on: Literal["processes", "ray"] = "processes", **settings: object,
 ) -> Sweep:  # fmt: skip
     """Train every combination of the settings given as lists, with every seed, and compare the final scores.
 
-    `workers` runs are trained at the same time, by default one per core. Tuples are values, not lists of them.
+    `workers` runs are trained at the same time, by default one per core. Tuples are values, not lists of them. With
+    `on="ray"` the runs are trials of Ray Tune, on all machines of a cluster; the settings of Ray, such as
+    `address="auto"`, are then keywords too. The scores are the same.
 
     >>> import ludus
     >>> result = ludus.sweep("tictactoe", "q_learning", learning_rate=[0.1, 0.3], seeds=2, steps=20_000)
@@ -72,14 +75,14 @@ def sweep(
     if not isinstance(game, str):
         raise LudusError("a sweep trains in other processes, so it needs the name of a game, not an environment")
     numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    train, settings = _trainer(on, settings)
     grid = combinations(settings)
     if not numbers or not grid:
         raise LudusError("a sweep needs at least one seed and one value of every setting")
     plans = [run_of(game, algorithm, preset, None, values | {"seed": seed}) for values in grid for seed in numbers]
     for plan in plans:
         check_runtime(plan)
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as executor:
-        finished = list(executor.map(lambda plan: _train(plan, pathlib.Path(out)), plans))
+    finished = [TrainingRun(folder) for folder in train(plans, pathlib.Path(out), workers)]
     count = len(numbers)
     axes = {name for name, value in settings.items() if isinstance(value, list)}
     rows = [
@@ -95,14 +98,35 @@ def combinations(settings: Mapping[str, object]) -> list[dict[str, Any]]:
     return [dict(zip(settings, values, strict=True)) for values in itertools.product(*choices)]
 
 
-def _train(plan: Run[Any], out: pathlib.Path) -> TrainingRun:
+Trainer = Callable[[Sequence[Run[Any]], pathlib.Path, int], list[pathlib.Path]]
+"""trains runs, so many at the same time, and returns their folders"""
+
+
+def _trainer(on: str, settings: dict[str, object]) -> tuple[Trainer, dict[str, object]]:
+    """What trains the runs of a sweep, and the settings without its own."""
+    if on == "processes":
+        return _train_in_processes, settings
+    if on != "ray":
+        raise LudusError(f'a sweep runs on processes or on ray, not on "{on}"')
+    from ludus.training import ray_tune
+
+    own, others = ray_tune.parted(settings)
+    return functools.partial(ray_tune.train_runs, settings=own), others
+
+
+def _train_in_processes(plans: Sequence[Run[Any]], out: pathlib.Path, workers: int) -> list[pathlib.Path]:
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as executor:
+        return list(executor.map(lambda plan: _train(plan, out), plans))
+
+
+def _train(plan: Run[Any], out: pathlib.Path) -> pathlib.Path:
     """Train in another process; the folder of the run is all that both share."""
     folder = runs.prepare(plan, out)
     command = [sys.executable, "-m", "ludus.cli", "train", "--resume", str(folder), "--json"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     if process.returncode:
         raise LudusError(f"the run {folder} failed: {process.stderr.strip().rpartition(chr(10))[2]}")
-    return TrainingRun(folder)
+    return folder
 
 
 def _row(values: JsonObject, finished: Sequence[TrainingRun]) -> JsonObject:

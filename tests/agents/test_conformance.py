@@ -130,6 +130,17 @@ def rows_without_a_decision_are_skipped(trial: Trial) -> None:
     assert np.shape(decision.action) == expected
 
 
+def each_row_may_have_its_own_key(trial: Trial) -> None:
+    """With one key for each row, the decision of a row does not depend on the keys of others."""
+    rows = len(trial.pool.step.seat)
+    keys = np.arange(rows, dtype=np.uint64) + 2**40
+    (one, _), (other, _) = (
+        act(trial, new_memory(trial), chosen) for chosen in (keys, keys + (np.arange(rows) > 0).astype(np.uint64))
+    )
+    assert np.array_equal(np.asarray(one.action)[0], np.asarray(other.action)[0])
+    assert len(one.action) == rows
+
+
 def it_can_be_a_player(trial: Trial) -> None:
     """The agent can be wrapped in a `Player`, with its own memory and random numbers."""
     pool, player = trial.pool, Player("it", trial.agent, trial.params, trial.pool, 5)
@@ -141,7 +152,8 @@ def it_can_be_a_player(trial: Trial) -> None:
 
 CHECKS = (
     it_implements_the_protocol, it_plays_legally, one_key_gives_one_decision, it_changes_nothing,
-    its_memory_has_a_row_for_each_row, rows_without_a_decision_are_skipped, it_can_be_a_player,
+    its_memory_has_a_row_for_each_row, rows_without_a_decision_are_skipped, each_row_may_have_its_own_key,
+    it_can_be_a_player,
 )  # fmt: skip
 
 

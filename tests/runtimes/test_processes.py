@@ -21,7 +21,7 @@ from small_runs import (
 )  # fmt: skip
 
 from ludus.runtimes import Job, open_source
-from ludus.runtimes.processes import ProcessLane
+from ludus.runtimes.processes import Process
 from ludus.runtimes.transport.memory import Segment
 from ludus.types import LudusError
 
@@ -34,7 +34,7 @@ job = Job(sys.argv[1], 8, 1, 10, 2, Tabular())
 source = open_source("processes", replace(job, steps=2**50))
 source.publish(job.worker(0).new_table(), 0)
 source._begin()
-print(*(worker.process.pid for worker in source.workers), flush=True)
+print(*(worker.remote.process.pid for worker in source.workers), flush=True)
 time.sleep(10_000)
 """
 
@@ -43,7 +43,7 @@ def test_a_killed_worker_is_replaced(capsys):
     job = Job(LAKE, 8, 3, 100, 2, LAKE_SETTINGS)
     with contextlib.closing(open_source("processes", job)) as source:
         half, _ = learn(source, job.algorithm, empty_table(job), 2)
-        os.kill(source.workers[1].process.pid, signal.SIGKILL)
+        os.kill(source.workers[1].remote.process.pid, signal.SIGKILL)
         table, progress = learn(source, job.algorithm, half, 20)
         times = [int(parts["time"][0]) for parts in source.state().values()]
     assert "worker 1 was killed by SIGKILL" in capsys.readouterr().err
@@ -71,13 +71,13 @@ def test_a_worker_that_always_dies_ends_the_run_with_its_output(monkeypatch, cap
 
 
 def test_units_of_other_workers_are_merged_before_the_run_fails(monkeypatch):
-    def start_and_kill(lane):
-        start(lane)
-        if lane.number == 1:
-            lane.process.kill()
+    def start_and_kill(process, job, place, published):
+        start(process, job, place, published)
+        if place.number == 1:
+            process.process.kill()
 
-    start = ProcessLane.start
-    monkeypatch.setattr(ProcessLane, "start", start_and_kill)
+    start = Process.__init__
+    monkeypatch.setattr(Process, "__init__", start_and_kill)
     job = small_job("tictactoe")
     table = empty_table(job)
     with (
@@ -100,8 +100,8 @@ def test_workers_ignore_interrupts():
     with contextlib.closing(open_source("processes", job)) as source:
         learn(source, job.algorithm, empty_table(job), 1)
         for worker in source.workers:
-            os.kill(worker.process.pid, signal.SIGINT)
-            assert os.getpgid(worker.process.pid) != os.getpgid(0)
+            os.kill(worker.remote.process.pid, signal.SIGINT)
+            assert os.getpgid(worker.remote.process.pid) != os.getpgid(0)
         learn(source, job.algorithm, empty_table(job), 1)
         assert [worker.restarts for worker in source.workers] == [0, 0]
 

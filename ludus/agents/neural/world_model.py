@@ -277,16 +277,21 @@ def _act(
     agent: WorldModelAgent, params: Params, memory: Memory, observation: Array, first: Array, key: Array
 ) -> tuple[Decision, Memory]:
     functions = WorldModelFunctions(agent, params)
-    latent, key = functions.encode(observation), jax.random.key(key)
+    latent = functions.encode(observation)
     if not agent.evaluating:
-        action, memory = _explore(functions, latent, memory, first, key)
+        action, memory = _explore(functions, latent, memory, first, jax.random.key(key))
     elif agent.plan_at_evaluation:
-        action, plan = _plan(functions, latent, memory["plan"], first, key)
+        action, plan = _plan(functions, latent, memory["plan"], first, _row_keys(key, len(latent)))
         memory = {"plan": plan}
     else:
         action, memory = functions.act(latent), ()
     value = functions.q_values(latent, action).mean(axis=0)[:, None] / agent.reward_scale
     return Decision(agent.unscale_action(action), jnp.zeros(action.shape[0]), value), memory  # type: ignore[arg-type]
+
+
+def _row_keys(key: Array, rows: int) -> Array:
+    """A key for each row: from its own seed, or from one seed for all."""
+    return jax.vmap(jax.random.key)(key) if key.ndim else jax.random.split(jax.random.key(key), rows)
 
 
 def _explore(
@@ -296,7 +301,7 @@ def _explore(
     choice_key, plan_key, noise_key = jax.random.split(key, 3)
     action, plan = jax.lax.cond(
         jax.random.uniform(choice_key) < functions.params["planning_fraction"],
-        lambda: _plan(functions, latent, memory["plan"], first, plan_key),
+        lambda: _plan(functions, latent, memory["plan"], first, jax.random.split(plan_key, len(latent))),
         lambda: (functions.act(latent), jnp.zeros_like(memory["plan"])),
     )
     correlation = functions.agent.noise_correlation
@@ -307,9 +312,9 @@ def _explore(
 
 
 def _plan(
-    functions: WorldModelFunctions, latent: Array, previous: Array, first: Array, key: Array
+    functions: WorldModelFunctions, latent: Array, previous: Array, first: Array, keys: Array
 ) -> tuple[Array, Array]:
-    """The first action of a plan for each row [N, k], and the plans [N, H, k] shifted by one step."""
+    """The first action of a plan for each row [N, k], and the plans [N, H, k] shifted by one step; `keys` are [N]."""
     args = functions.agent.planner
     previous = jnp.where(first[:, None, None], 0.0, previous)
 
@@ -322,7 +327,7 @@ def _plan(
 
         return mppi.plan(args, value_of, mean, pi_actions, sample_key)
 
-    plans = jax.vmap(plan_row)(latent, previous, jax.random.split(key, len(latent)))
+    plans = jax.vmap(plan_row)(latent, previous, keys)
     return plans[:, 0], jnp.concatenate([plans[:, 1:], jnp.zeros_like(plans[:, :1])], axis=1)
 
 

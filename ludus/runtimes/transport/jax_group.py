@@ -36,7 +36,7 @@ def joined() -> Iterator[None]:
     world: MPI.Intracomm = load_mpi().COMM_WORLD
     coordinator: str = world.bcast(_coordinator(world), root=0)
     earlier = _sockets()
-    _initialize(world, coordinator)
+    initialize(coordinator, world.Get_size(), world.Get_rank())
     try:
         yield
     except BaseException as error:
@@ -50,8 +50,8 @@ def joined() -> Iterator[None]:
     _leave(world)
 
 
-def _initialize(world: MPI.Intracomm, coordinator: str) -> None:
-    """Start `jax.distributed`; afterwards JAX knows the devices of all ranks."""
+def initialize(coordinator: str, size: int, rank: int) -> None:
+    """Start `jax.distributed` in one of `size` processes; afterwards JAX knows the devices of all of them."""
     # Must be set before JAX is imported; it hides a warning about jax_enable_recoverability.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from ludus.agents.neural import devices
@@ -64,12 +64,12 @@ def _initialize(world: MPI.Intracomm, coordinator: str) -> None:
     configure("jax_enable_recoverability", True)  # otherwise rank 0 dies with any other rank and cannot save
     try:
         jax.distributed.initialize(
-            coordinator, world.Get_size(), world.Get_rank(), cluster_detection_method="deactivate",
+            coordinator, size, rank, cluster_detection_method="deactivate",
             initialization_timeout=JOIN_SECONDS, coordinator_bind_address=coordinator,
         )  # fmt: skip
         jax.devices()
     except (RuntimeError, ValueError) as error:
-        raise LudusError(f"JAX could not connect the ranks at {coordinator}: {error}") from None
+        raise LudusError(f"JAX could not connect the {size} learners at {coordinator}: {error}") from None
 
 
 def _leave(world: MPI.Intracomm) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -60,6 +60,9 @@ class Rounds(Generic[E, P]):
 
     parcel: P
     """the newest parameters, packed"""
+
+    resizable: ClassVar[bool] = False
+    """whether a run continues with another number of workers; otherwise the number in its checkpoint is needed"""
 
     def __init__(self, job: Job, lanes: Sequence[Lane[E, P]], ahead: bool, pack: Callable[[Params], P]) -> None:
         self.job, self.lanes, self.ahead, self.pack = job, list(lanes), ahead, pack
@@ -125,14 +128,16 @@ class Rounds(Generic[E, P]):
 
     def restore(self, state: Mapping[str, Mapping[str, Array]]) -> None:
         found = {name for name in state if name.startswith("worker_")}
-        numbers = range(self.job.first, self.job.first + len(self.lanes))
-        if not {f"worker_{number}" for number in numbers} <= found or len(found) != self.job.workers:
+        names = [f"worker_{number}" for number in range(self.job.first, self.job.first + len(self.lanes))]
+        known = set(names) <= found and len(found) == self.job.workers
+        if not known and not (self.resizable and found):
             raise LudusError(
                 f"this checkpoint is of a run with {len(found)} workers, not {self.job.workers}; "
                 "resume it with its own run.toml"
             )
-        for number, lane in zip(numbers, self.lanes, strict=True):
-            lane.restore(state[f"worker_{number}"])
+        for name, lane in zip(names, self.lanes, strict=True):
+            # An additional worker starts new games at the time of the others.
+            lane.restore(state[name] if name in found else {"time": max(state[other]["time"] for other in found)})
         self.acting = state.get(ACTING)
 
     def agree(self, *flags: bool) -> tuple[bool, ...]:
