@@ -10,7 +10,7 @@ import tyro
 from ludus import algorithms
 from ludus.cli.arguments import MANY, NONE, ONE, flags, game_first, value_of
 from ludus.cli.train import parted, run_of
-from ludus.training.config import Run
+from ludus.training.config import NESTED, Run
 from ludus.types import LudusError
 
 KINDS = {algorithms.settings_kind(name).__name__: name for name in algorithms.names()}
@@ -44,7 +44,7 @@ def plain_fields(kind):
     hints = {cls: get_type_hints(cls) for cls in classes}
     fields = [(field, hints[cls][field.name]) for cls in classes for field in dataclasses.fields(cls)]
     return [
-        field for field, hint in fields if not dataclasses.is_dataclass(hint) and field.name not in ("game", "settings")
+        field for field, hint in fields if not dataclasses.is_dataclass(hint) and field.name not in ("game", *NESTED)
     ]
 
 

@@ -137,7 +137,10 @@ def test_workers_that_find_no_room_end_the_run(monkeypatch):
     with contextlib.closing(open_source("ray", job, RaySettings(cpus_per_worker=1.5))) as full:
         learn(full, job.algorithm, empty_table(job), 1)
         monkeypatch.setattr(ray_worker, "START_SECONDS", 1.0)
-        with contextlib.closing(open_source("ray", job)) as source, pytest.raises(LudusError, match="only . have been"):
+        with (
+            contextlib.closing(open_source("ray", job)) as source,
+            pytest.raises(LudusError, match=r"only . have been"),
+        ):
             learn(source, job.algorithm, empty_table(job), 2)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ludus import algorithms, bridges, games
 from ludus.algorithms import tabular
+from ludus.runtimes.transport.ray_cluster import RaySettings
 from ludus.training import config
 from ludus.types import LudusError
 
@@ -45,7 +46,9 @@ def test_every_algorithm_has_settings_that_read_back(tmp_path, name):
 def test_every_setting_is_written():
     run = config.from_dict(TINY, "the test")
     fields = {field.name for kind in (config.Run, tabular.Tabular) for field in dataclasses.fields(kind)}
-    assert set(config.to_dict(run)) == fields - {"settings", "method"} | {"algorithm"}
+    assert set(config.to_dict(run)) == fields - {"settings", "runtime_settings", "method"} | {"algorithm"}
+    placed = config.to_dict(run.replace(runtime="ray", address="auto"))
+    assert set(placed) - set(config.to_dict(run)) == config.field_names(RaySettings)
 
 
 def test_a_preset_is_over_the_defaults_and_its_section_over_itself(tmp_path, monkeypatch):
@@ -131,7 +134,7 @@ def test_the_preset_of_a_game_is_found_whatever_its_parameters():
         ("learning_rate = true", "learning_rate is True"),
         ('learning_rate = "fast"', "fast"),
         ("learning_rate = nan", "nan"),
-        ('runtime = "cloud"', 'unknown runtime "cloud"; known are local, mpi, mpi_server, processes, threads'),
+        ('runtime = "cloud"', 'unknown runtime "cloud"; known are local, mpi, mpi_server, processes, ray, threads'),
         ('tables = "banana"', "tables is 'banana'; it must be one of shared, seat"),
         ('form = "fortran"', "form is 'fortran'; it must be one of compiled, numpy, list"),
         ('log = ["paper"]', "log is 'paper'; it must be one of tensorboard, wandb"),

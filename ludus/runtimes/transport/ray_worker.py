@@ -36,7 +36,8 @@ REPLACE_SECONDS = 20.0
 PAUSE_SECONDS = 0.1
 """wait for a worker that has no place, so that a run without any worker does not spin"""
 FULL_HINT = "raise --object-store-memory, or use fewer workers or shorter rollouts"
-GROUPS_OF_USERS = ("ludus.games", "ludus.algorithms", "ludus.networks", "ludus.runtimes")
+KINDS = ("games", "algorithms", "networks", "runtimes")
+"""of modules that users may add in folders"""
 T = TypeVar("T")
 Packed = tuple[codec.Form, dict[str, Array]]
 """a value as the codec encodes it"""
@@ -90,9 +91,7 @@ def settle(environment: Mapping[str, str], path: Sequence[str]) -> None:
 def environment() -> dict[str, str]:
     """The environment of actors: the settings of Ludus, and the folders where this process finds modules of users."""
     found = {name: value for name, value in os.environ.items() if name.startswith("LUDUS_")}
-    folders = {
-        group.replace(".", "_").upper(): str(discovery.local_folder(group).absolute()) for group in GROUPS_OF_USERS
-    }
+    folders = {f"LUDUS_{kind.upper()}": str(discovery.local_folder(f"ludus.{kind}").absolute()) for kind in KINDS}
     return found | folders
 
 
