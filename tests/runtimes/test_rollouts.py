@@ -37,6 +37,8 @@ REMEMBERING = PPO(
                     film=False, action_feats=False, version=1),
 )  # fmt: skip
 CLOCK = {"play_seconds", "wait_seconds", "overlap"}
+REPLACED = {"restarts": 0.0, "lost_units": 0.0}
+"""metrics of runtimes that replace workers, in a run in which none died"""
 
 
 def job_of(algorithm=PLAIN, workers=1, rows=8, game="tictactoe"):
@@ -75,7 +77,8 @@ def bits(tree):
 
 
 def shown_metrics(progress):
-    return [{name: value for name, value in one.metrics.items() if name not in CLOCK} for one in progress]
+    shown = [{name: value for name, value in one.metrics.items() if name not in CLOCK} for one in progress]
+    return [REPLACED | metrics for metrics in shown]
 
 
 def same_rollout(one, other):

@@ -28,7 +28,7 @@ class PreferenceAgent:
         return ()
 
     def act(self, params, memory, step, key):
-        noise = np.random.default_rng(int(key)).normal(0.0, 1.0, step.mask.shape)
+        noise = np.random.default_rng(key).normal(0.0, 1.0, step.mask.shape)
         preferences = np.where(step.mask, np.asarray(params) + self.noise * noise, -np.inf)
         rows = len(step.seat)
         return Decision(preferences.argmax(axis=1), np.zeros(rows), np.zeros(step.reward.shape)), memory

@@ -12,6 +12,7 @@ import functools
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -43,11 +44,17 @@ Packed = tuple[codec.Form, dict[str, Array]]
 """a value as the codec encodes it"""
 
 
-class Order(NamedTuple):
-    """A unit in progress: references to what the worker will return. None while the worker has no place."""
+@dataclass
+class Order:
+    """A unit to make: its parcel until the worker is told, then references to what it returns.
 
-    unit: ObjectRef[tuple[Packed, int]] | None
-    after: ObjectRef[Arrays] | None
+    Neither, if the worker has no place.
+    """
+
+    parcel: ObjectRef[Packed] | None
+    version: int
+    unit: ObjectRef[tuple[Packed, int]] | None = None
+    after: ObjectRef[Arrays] | None = None
 
 
 class WorkerActor:
@@ -126,15 +133,28 @@ class RayWorker:
         self.orders = collections.deque[Order]()
 
     def order(self, parcel: ObjectRef[Packed], version: int) -> None:
-        if self.absent and not self._opens(0.0):
-            self.orders.append(Order(None, None))
-            return
-        self.absent = False
-        self.orders.append(Order(*self.actor.work.options(num_returns=2).remote(parcel, version)))
+        self.absent = self.absent and not self._opens(0.0)
+        self.orders.append(Order(None if self.absent else parcel, version))
+        if self.needed or self._opens(0.0):
+            self._send()
+
+    def _send(self) -> None:
+        """Tell the worker all orders that it has not been told.
+
+        A replacement is told only when it is there: if Ray cancels a call that waits for the start of an actor, the
+        actor may wait for that call in vain, and fail.
+        """
+        for order in self.orders:
+            if order.parcel is not None:
+                order.unit, order.after = self.actor.work.options(num_returns=2).remote(order.parcel, order.version)
+                order.parcel = None
 
     def unit(self) -> Finished[Experience]:
-        if not self.open and not self.absent and not self._opens(START_SECONDS if self.needed else REPLACE_SECONDS):
-            self._give_up()
+        if not self.absent:
+            if self._opens(START_SECONDS if self.needed else REPLACE_SECONDS):
+                self._send()
+            else:
+                self._give_up()
         order = self.orders.popleft()
         if order.unit is None:
             self._opens(PAUSE_SECONDS)
@@ -160,8 +180,8 @@ class RayWorker:
             )
         print(f"ludus: there is no room for worker {self.number}; the run goes on without it", file=sys.stderr)
         for order in self.orders:
-            self.ray.cancel(order.unit)
-        self.orders, self.absent = collections.deque([Order(None, None)] * len(self.orders)), True
+            order.parcel = None
+        self.absent = True
 
     def _fetched(self, ref: ObjectRef[T]) -> T:
         """The value of a reference; arrays are views of the object store."""

@@ -73,7 +73,8 @@ class Room:
     def shapes(self) -> Array:
         """The newest picture: shapes, or the pixels of a game of another library."""
         stage = self.runner.stage
-        return stage.shapes if self.runner.opened else self._in_thread(lambda: stage.shapes)
+        drawn = self.runner.opened and len(stage.shapes)  # the first picture follows a moment after the opening
+        return stage.shapes if drawn else self._in_thread(lambda: stage.shapes)
 
     def replay(self) -> replays.Replay:
         """A replay of the game so far."""

@@ -7,7 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import KINDS
+from small_agents import KINDS, made, of_network
 
 from ludus import agents
 from ludus.agents import checkpoint, export, exported
@@ -273,8 +273,6 @@ def test_requests_that_a_format_cannot_express(tmp_path):
 
 
 def test_hashed_tables_cannot_be_exported(tmp_path):
-    from conftest import made
-
     from ludus.agents.tabular import TabularAgent
 
     pool = open_pool("connect4", 1, threads=1)
@@ -309,8 +307,6 @@ def _doubled(params):
 @pytest.mark.parametrize("game", ["balatro", "duel"])
 def test_networks_of_games(game, tmp_path):
     """BalatroNet counts with bits; DuelNet reads features that the file's agent computes."""
-    from conftest import of_network
-
     needs("onnx")
     written = export.write(formats.find("onnx"), of_network(game, game, MLPArgs(width=8)), tmp_path / f"{game}.onnx")
     assert written.metadata.features == (game == "duel")

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from small_cards import made
 
+from ludus.agents.neural import devices
 from ludus.agents.neural.networks.encoders import HistoryEncoder, SetEncoder
 from ludus.agents.neural.networks.features import IdEmbedding, ids_of, indices_of, one_hot, scaled, soft_bins, values_of
 from ludus.agents.neural.networks.layout import Entities, Field
 from ludus.agents.neural.networks.settings import EncoderArgs
 from ludus.agents.neural.networks.transformer import EncoderLayer, LastLayer
 
+devices.start()
 KEY = jax.random.key(0)
 
 
