@@ -137,5 +137,3 @@ def _offer(id: int, key: str, kind: str, label: str, price: int) -> JsonObject:
         "id": id, "key": key, "set": kind, "label": label, "value": {"effect": ""}, "modifier": {}, "state": {},
         "cost": {"sell": max(1, price // 2), "buy": price},
     }  # fmt: skip
-
-

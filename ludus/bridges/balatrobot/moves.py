@@ -8,13 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.bridges.balatrobot.protocol import (
-    BAD_REQUEST, INVALID_STATE, METHODS, NOT_ALLOWED, PACK, SELECTING_HAND, SHOP, Refusal,
+    BAD_REQUEST,
+    INVALID_STATE,
+    METHODS,
+    NOT_ALLOWED,
+    PACK,
+    SELECTING_HAND,
+    SHOP,
+    Refusal,
 )  # fmt: skip
 from ludus.bridges.balatrobot.run import Run
 from ludus.games.balatro import actions as a
 from ludus.games.balatro.state import BOSS, CONSUMABLE, MOST_PLAYED, NO_ITEM
-from ludus.games.balatro.tables import packs
 from ludus.games.balatro.tables import consumables as c
+from ludus.games.balatro.tables import packs
 from ludus.types import Array, JsonObject
 
 TARGETED_IN_HAND = 2
@@ -26,7 +33,7 @@ class Request(NamedTuple):
     """A method and its parameters."""
 
     method: str
-    params: JsonObject = {}
+    params: JsonObject
 
     def __str__(self) -> str:
         return f"{self.method} {', '.join(f'{key} {value}' for key, value in self.params.items())}".strip()

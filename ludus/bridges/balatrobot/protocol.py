@@ -109,8 +109,9 @@ CHECKS = {
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "boolean": lambda value: isinstance(value, bool),
-    "integers": lambda value: isinstance(value, list)
-    and all(isinstance(one, int) and not isinstance(one, bool) for one in value),
+    "integers": lambda value: (
+        isinstance(value, list) and all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    ),
 }
 WORDS = {"string": "a string", "integer": "an integer", "boolean": "a boolean", "integers": "an array of integers"}
 
@@ -182,7 +183,15 @@ def result(value: Value, id: Value) -> JsonObject:
 
 
 def error(code: int, message: str, id: Value) -> JsonObject:
-    return {"jsonrpc": "2.0", "error": {"code": code, "message": message, "data": {"name": ERROR_NAMES[code]}}, "id": id}
+    return {
+        "jsonrpc": "2.0",
+        "error": {"code": code, "message": message, "data": {"name": ERROR_NAMES[code]}},
+        "id": id,
+    }
+
+
+def encoded(answer: JsonObject) -> bytes:
+    return msgspec.json.encode(answer)
 
 
 def openrpc(version: str) -> JsonObject:

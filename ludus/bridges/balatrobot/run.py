@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ludus.bridges.balatrobot.protocol import BLIND_SELECT, GAME_OVER, PACK, ROUND_EVAL, SELECTING_HAND, SHOP
 from ludus.dsl import OVER, PLAYING
 from ludus.dsl.rows import as_plain
 from ludus.games.balatro.actions import SKIP_BLIND
 from ludus.games.balatro.state import BOSS, CASHING_OUT, PHASES, SMALL
 from ludus.games.balatro.tables import cards
 from ludus.pool import Pool
-from ludus.bridges.balatrobot.protocol import BLIND_SELECT, GAME_OVER, PACK, ROUND_EVAL, SELECTING_HAND, SHOP
 from ludus.types import Array
 
 STATES = (BLIND_SELECT, SELECTING_HAND, ROUND_EVAL, SHOP, PACK)

@@ -14,7 +14,13 @@ from ludus.dsl.cache import interpreted
 from ludus.games.balatro import conditions, draws, holdings, prices, rounds, shop
 from ludus.games.balatro.pieces import EFFECT_WORDS
 from ludus.games.balatro.state import (
-    BOSS, CASHING_OUT, CHOOSING_BLIND, MOST_PLAYED, OPENING, PLAYING_HAND, SHOPPING,
+    BOSS,
+    CASHING_OUT,
+    CHOOSING_BLIND,
+    MOST_PLAYED,
+    OPENING,
+    PLAYING_HAND,
+    SHOPPING,
 )  # fmt: skip
 from ludus.games.balatro.tables import blinds, decks, hands, packs, tags, vouchers
 from ludus.types import JsonObject
@@ -61,7 +67,9 @@ def whole(number: float) -> Value:
 def _hands(record: np.void) -> JsonObject:
     fields = ("levels", "plays", "plays_this_round")
     columns = zip(*(record[field].tolist() for field in fields), strict=True)
-    return {name: _hand(order, *numbers) for order, (name, numbers) in enumerate(zip(hands.NAMES, columns, strict=True))}
+    return {
+        name: _hand(order, *numbers) for order, (name, numbers) in enumerate(zip(hands.NAMES, columns, strict=True))
+    }
 
 
 @functools.lru_cache(maxsize=10_000)
