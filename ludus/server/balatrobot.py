@@ -9,6 +9,8 @@ import asyncio
 import contextlib
 import signal
 import socket
+from collections.abc import Callable
+from typing import cast
 
 import httptools
 
@@ -49,10 +51,9 @@ class Connection(asyncio.Protocol):
         self._url, self._headers, self._body, self._received = b"", {}, bytearray(), 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses of it
         if len(self._listener.connections) >= MOST_CONNECTIONS:
-            transport.close()
+            self.close()
             return
         self._listener.connections.add(self)
         self._wait(IDLE)
@@ -166,5 +167,15 @@ async def run(emulator: Emulator, listening: socket.socket, host: str = "") -> N
 
 def serve(emulator: Emulator, listening: socket.socket, host: str = "") -> None:
     """Serve in this thread until SIGTERM or Ctrl-C."""
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(run(emulator, listening, host))
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=_loop()) as runner:
+        runner.run(run(emulator, listening, host))
+
+
+def _loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop, which Windows does not have."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory

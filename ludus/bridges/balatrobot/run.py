@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Sequence
 
@@ -32,13 +33,13 @@ class Run:
         self.skipped: set[int] = set()
         """blinds of this ante that were skipped: 0 small, 1 big"""
 
-    @property
+    @functools.cached_property
     def record(self) -> np.void:
-        """The state of our engine."""
+        """The state of our engine, a view of the record in the pool."""
         record: np.void = self.pool.states[0]
         return record
 
-    @property
+    @functools.cached_property
     def plain(self) -> np.void:
         """The same memory, for rules that plain Python runs."""
         plain: np.void = as_plain(self.pool.states)[0]
