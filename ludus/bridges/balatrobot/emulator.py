@@ -72,7 +72,7 @@ class Emulator:
             raise Refusal(BAD_REQUEST, '"seed" must be 1 to 8 digits and letters, like 7LB2WVPK')
         protocol.check_state("start", self.state)
         if "seed" in params:
-            seed = bytes(parse(seed)).rstrip(b"\0").decode()
+            seed = bytes(parse(seed.upper())).rstrip(b"\0").decode()
         self.run = Run(params["deck"], params["stake"], seed, key=self._key)
         self._key += 1
         return gamestate(self.run)
