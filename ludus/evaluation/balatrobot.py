@@ -18,13 +18,14 @@ from ludus.agents.players.thinker import ThinkerAt
 from ludus.bridges.balatrobot import agreement
 from ludus.bridges.balatrobot.client import Client
 from ludus.bridges.balatrobot.moves import Request, expressible, legal, request_of
-from ludus.bridges.balatrobot.protocol import BLIND_SELECT, PACK, SHOP
+from ludus.bridges.balatrobot.protocol import BAD_REQUEST, BLIND_SELECT, PACK, SHOP, Refusal
 from ludus.bridges.balatrobot.run import Run
 from ludus.bridges.balatrobot.state import gamestate
 from ludus.dsl.cache import interpreted
 from ludus.games.balatro import actions as a
 from ludus.games.balatro.actions import name_of
 from ludus.games.balatro.seeds import parse
+from ludus.games.balatro.tables import decks
 from ludus.pool import Pool
 from ludus.types import JsonObject, LudusError
 
@@ -97,8 +98,13 @@ def _begin(client: Client, deck: str, stake: str, seed: str) -> tuple[Run, JsonO
     if seed:
         parse(seed)
     client.act("menu")
-    params = {"deck": deck.upper(), "stake": stake.upper()} | ({"seed": seed.upper()} if seed else {})
-    state = client.act("start", **params)
+    params = {"stake": stake.upper()} | ({"seed": seed.upper()} if seed else {})
+    try:
+        state = client.act("start", deck=deck.upper(), **params)
+    except Refusal as refusal:
+        if refusal.code != BAD_REQUEST or deck.lower() not in decks.NAMES:
+            raise
+        state = client.act("start", deck=f"b_{deck.lower()}", **params)  # newer than the release 1.5.2
     found = state.get("seed")
     if not isinstance(found, str):
         raise LudusError("the game does not report the seed of the run, which is needed to play beside it")

@@ -48,7 +48,8 @@ class Connection(asyncio.Protocol):
 
     def _begin(self) -> None:
         """Forget the last request."""
-        self._url, self._headers, self._body, self._received = b"", {}, bytearray(), 0
+        self._url, self._body, self._received = b"", bytearray(), 0
+        self._headers: dict[str, str] = {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not subclasses of it

@@ -24,7 +24,8 @@ from ludus.types import JsonObject
 
 PRECISION = 1e-12
 """relative difference of equal scores: the game writes 14 digits"""
-ALWAYS = ("state", "won", "deck", "stake", "seed", "ante_num", "round_num")
+ALWAYS = ("state", "seed", "ante_num", "round_num")
+PREFIXES = ("e_", "m_", "b_", "stake_")
 HAND_FIELDS = ("level", "chips", "mult", "played", "played_this_round")
 ROUND_FIELDS = ("hands_left", "hands_played", "discards_left", "discards_used", "chips")
 ABSENT = "nothing"
@@ -66,8 +67,11 @@ def same(one: Value, other: Value) -> bool:
 def facts(state: JsonObject) -> Iterator[tuple[str, Value]]:
     """The compared fields by their paths."""
     name = state.get("state")
+    yield "won", state.get("won") is True
     for field in ALWAYS:
         yield field, state.get(field, ABSENT)
+    for field in ("deck", "stake"):
+        yield field, word(state.get(field, ABSENT))
     if name in (MENU, GAME_OVER):
         return
     yield "money", state.get("money", ABSENT)
@@ -77,6 +81,14 @@ def facts(state: JsonObject) -> Iterator[tuple[str, Value]]:
     for part, where in PARTS:
         if name in where:
             yield from part(state)
+
+
+def word(value: Value) -> Value:
+    """FOIL for FOIL of the release 1.5.2 and for e_foil of newer ones, RED for Red and b_red."""
+    if not isinstance(value, str):
+        return value
+    prefix = next((one for one in PREFIXES if value.startswith(one)), "")
+    return value.removeprefix(prefix).upper()
 
 
 def mapping(value: Value) -> JsonObject:
@@ -101,7 +113,8 @@ def _blinds(state: JsonObject) -> Iterator[tuple[str, Value]]:
     for name in ("small", "big", "boss"):
         yield from _fields(f"blinds.{name}", mapping(state.get("blinds")).get(name), ("name", "status", "score"))
         if name != "boss":
-            yield from _fields(f"blinds.{name}", mapping(state.get("blinds")).get(name), ("tag_name",))
+            blind = mapping(mapping(state.get("blinds")).get(name))
+            yield f"blinds.{name}.tag_name", mapping(blind.get("tag")).get("name", blind.get("tag_name", ABSENT))
 
 
 def cards_in(state: JsonObject, area: str) -> list[JsonObject]:
@@ -134,7 +147,7 @@ def _mixed_pile(state: JsonObject) -> Iterator[tuple[str, Value]]:
 
 def playing_card(card: JsonObject) -> JsonObject:
     modifier = mapping(card.get("modifier"))
-    return {"key": card.get("key")} | {name: modifier.get(name) for name in ("enhancement", "edition", "seal")}
+    return {"key": card.get("key")} | {name: word(modifier.get(name)) for name in ("enhancement", "edition", "seal")}
 
 
 def card_in_hand(card: JsonObject) -> JsonObject:
@@ -145,7 +158,7 @@ def card_in_hand(card: JsonObject) -> JsonObject:
 def owned(card: JsonObject) -> JsonObject:
     """A joker or consumable of the player."""
     modifier, state = mapping(card.get("modifier")), mapping(card.get("state"))
-    found = {name: modifier.get(name) for name in ("edition", "eternal", "perishable", "rental")}
+    found = {name: word(modifier.get(name)) for name in ("edition", "eternal", "perishable", "rental")}
     found |= {name: bool(state.get(name)) for name in ("debuff", "hidden")}
     return {"key": card.get("key"), **found, "cost.sell": mapping(card.get("cost")).get("sell")}
 
@@ -154,7 +167,7 @@ def offered(card: JsonObject) -> JsonObject:
     """A card, voucher or pack in the shop, or a card in a pack without its price."""
     modifier = mapping(card.get("modifier"))
     names = ("edition", "eternal", "perishable", "rental", "enhancement", "seal")
-    return {"key": _plain_key(card.get("key")), **{name: modifier.get(name) for name in names}}
+    return {"key": _plain_key(card.get("key")), **{name: word(modifier.get(name)) for name in names}}
 
 
 def priced(card: JsonObject) -> JsonObject:

@@ -7,7 +7,6 @@ import functools
 import numpy as np
 
 from ludus.bridges.balatrobot.run import Run
-from ludus.dsl.cache import interpreted
 from ludus.games.balatro import prices
 from ludus.games.balatro.state import JOKER, PLAYING_CARD
 from ludus.games.balatro.tables import cards, consumables, jokers, packs, vouchers
@@ -107,10 +106,8 @@ def prices_of(run: Run, thing: np.void) -> tuple[int, int, int]:
     if key not in _prices:
         if len(_prices) >= MOST_PRICES:
             _prices.clear()
-        plain = run.plain
-        with interpreted():
-            rules = (prices.price, prices.full_price, prices.sell_value)
-            found = [int(rule(plain, thing)) for rule in rules]
+        rules = (prices.price, prices.full_price, prices.sell_value)
+        found = [int(run.by_rule(rule, thing)) for rule in rules]
         _prices[key] = (found[0], found[1], found[2])
     return _prices[key]
 

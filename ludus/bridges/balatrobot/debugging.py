@@ -6,13 +6,13 @@ The rules that it needs run as plain Python, so nothing is compiled for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ludus.bridges.balatrobot.cards import EDITIONS, ENHANCEMENTS, PACK_KEYS, SEALS
 from ludus.bridges.balatrobot.protocol import BAD_REQUEST, INVALID_STATE, NOT_ALLOWED, SELECTING_HAND, SHOP, Refusal
-from ludus.bridges.balatrobot.run import Run
-from ludus.dsl.cache import interpreted
+from ludus.bridges.balatrobot.run import Run, applied
 from ludus.dsl.rows import as_plain
 from ludus.games.balatro import deck, generation, holdings, randomness, shop
 from ludus.games.balatro.state import CONSUMABLE, JOKER, MOST_CARDS, MOST_IN_HAND, MOST_VOUCHERS
@@ -69,18 +69,17 @@ def _add_joker(run: Run, number: int, marks: dict[str, int], params: JsonObject)
     if params.get("perishable", 0) > 255:
         raise Refusal(BAD_REQUEST, '"perishable" must be at most 255')
     states = run.pool.states.copy()
-    state = as_plain(states)[0]
-    with interpreted():
-        if holdings.joker_room(state) + (marks["edition"] == cards.NEGATIVE) <= 0:
-            raise Refusal(NOT_ALLOWED, "all joker slots are full")
-        if state.joker_count >= len(state.acts_as):
-            raise Refusal(NOT_ALLOWED, "the engine holds no more jokers")
-        item = state.jokers[state.joker_count]
-        generation.blank_item(state, item, JOKER, number)
-        item.edition = marks["edition"]
-        item.stickers = _stickers(params)
-        item.rounds = params.get("perishable", 0)
-        holdings.keep_joker(state)
+    state: Any = as_plain(states)[0]
+    if applied(holdings.joker_room, state) + (marks["edition"] == cards.NEGATIVE) <= 0:
+        raise Refusal(NOT_ALLOWED, "all joker slots are full")
+    if state.joker_count >= len(state.acts_as):
+        raise Refusal(NOT_ALLOWED, "the engine holds no more jokers")
+    item = state.jokers[state.joker_count]
+    applied(generation.blank_item, state, item, JOKER, number)
+    item.edition = marks["edition"]
+    item.stickers = _stickers(params)
+    item.rounds = params.get("perishable", 0)
+    applied(holdings.keep_joker, state)
     run.pool.put(states)
 
 
@@ -94,15 +93,14 @@ def _add_consumable(run: Run, number: int, marks: dict[str, int], params: JsonOb
     if marks["edition"] not in (0, cards.NEGATIVE):
         raise Refusal(BAD_REQUEST, "a consumable can only be NEGATIVE")
     states = run.pool.states.copy()
-    state = as_plain(states)[0]
-    with interpreted():
-        room = holdings.consumable_room(state) + (marks["edition"] == cards.NEGATIVE)
-        if room <= 0 or state.consumable_count >= len(state.consumables):
-            raise Refusal(NOT_ALLOWED, "all consumable slots are full")
-        item = state.consumables[state.consumable_count]
-        generation.blank_item(state, item, CONSUMABLE, number)
-        item.edition = marks["edition"]
-        state.consumable_count += 1
+    state: Any = as_plain(states)[0]
+    room = applied(holdings.consumable_room, state) + (marks["edition"] == cards.NEGATIVE)
+    if room <= 0 or state.consumable_count >= len(state.consumables):
+        raise Refusal(NOT_ALLOWED, "all consumable slots are full")
+    item = state.consumables[state.consumable_count]
+    applied(generation.blank_item, state, item, CONSUMABLE, number)
+    item.edition = marks["edition"]
+    state.consumable_count += 1
     run.pool.put(states)
 
 
@@ -114,11 +112,10 @@ def _add_playing_card(run: Run, rank: int, suit: int, marks: dict[str, int], par
     if marks["edition"] == cards.NEGATIVE:
         raise Refusal(BAD_REQUEST, "a playing card is never NEGATIVE")
     states = run.pool.states.copy()
-    state = as_plain(states)[0]
+    state: Any = as_plain(states)[0]
     if state.card_count >= MOST_CARDS or state.hand_count >= MOST_IN_HAND:
         raise Refusal(NOT_ALLOWED, "the deck or the hand is full")
-    with interpreted():
-        deck.add_card(state, rank, suit, marks["enhancement"], marks["edition"], marks["seal"], True)
+    applied(deck.add_card, state, rank, suit, marks["enhancement"], marks["edition"], marks["seal"], True)
     run.pool.put(states)
 
 
@@ -164,16 +161,15 @@ def change(run: Run, params: JsonObject) -> None:
         if params.get(name, 0) > most:
             raise Refusal(BAD_REQUEST, f'"{name}" must be at most {most:,}')
     states = run.pool.states.copy()
-    state = as_plain(states)[0]
+    state: Any = as_plain(states)[0]
     fields = {"money": "money", "chips": "score", "round": "round", "hands": "hands_left", "discards": "discards_left"}
     for name, field in fields.items():
         if name in params:
             states[field] = params[name]
-    with interpreted():
-        if "ante" in params:
-            randomness.enter_ante(state, params["ante"])
-        if params.get("shop"):
-            shop.enter(state)
+    if "ante" in params:
+        applied(randomness.enter_ante, state, params["ante"])
+    if params.get("shop"):
+        applied(shop.enter, state)
     run.pool.put(states)
 
 

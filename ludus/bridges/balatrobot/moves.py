@@ -241,6 +241,8 @@ def _pack(run: Run, params: JsonObject) -> list[Move]:
     _check_indices([index], int(run.record["pack_count"]), "cards in the pack")
     item = run.record["pack"][index]
     number = int(item["number"]) if item["kind"] == CONSUMABLE else NO_ITEM
+    if c.MOST[number] == 0:
+        targets = []  # the mod ignores targets of cards that need none
     places = _places(run, targets, int(c.LEAST[number]), int(c.MOST[number]))
     why = "this card cannot be taken now: its slots are full, or it finds nothing to act on"
     if not places:

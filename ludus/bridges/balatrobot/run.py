@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ludus.bridges.balatrobot.protocol import BLIND_SELECT, GAME_OVER, PACK, ROUND_EVAL, SELECTING_HAND, SHOP
 from ludus.dsl import OVER, PLAYING
+from ludus.dsl.cache import interpreted
 from ludus.dsl.rows import as_plain
 from ludus.games.balatro.actions import SKIP_BLIND
 from ludus.games.balatro.state import BOSS, CASHING_OUT, PHASES, SMALL
@@ -19,6 +21,12 @@ from ludus.types import Array
 
 STATES = (BLIND_SELECT, SELECTING_HAND, ROUND_EVAL, SHOP, PACK)
 assert len(STATES) == len(PHASES)
+
+
+def applied(rule: Callable[..., Any], *arguments: object) -> Any:
+    """The result of a rule of the game, run as plain Python, so that nothing is compiled for it."""
+    with interpreted():
+        return rule(*arguments)
 
 
 class Run:
@@ -44,6 +52,10 @@ class Run:
         """The same memory, for rules that plain Python runs."""
         plain: np.void = as_plain(self.pool.states)[0]
         return plain
+
+    def by_rule(self, rule: Callable[..., Any], *arguments: object) -> Any:
+        """The result of a rule for this state."""
+        return applied(rule, self.plain, *arguments)
 
     @property
     def mask(self) -> Array:

@@ -10,7 +10,6 @@ import numpy as np
 from ludus.bridges.balatrobot.cards import deck_card, item, pack, voucher
 from ludus.bridges.balatrobot.protocol import MENU, Value
 from ludus.bridges.balatrobot.run import Run
-from ludus.dsl.cache import interpreted
 from ludus.games.balatro import conditions, draws, holdings, prices, rounds, shop
 from ludus.games.balatro.pieces import EFFECT_WORDS
 from ludus.games.balatro.state import (
@@ -87,8 +86,7 @@ def _round(run: Run) -> JsonObject:
     record = run.record
     inside = record["phase"] in (PLAYING_HAND, CASHING_OUT)
     hands_left, discards_left = ("hands_left", "discards_left") if inside else ("hands", "discards")
-    with interpreted():
-        reroll = int(shop.reroll_price(run.plain)) if record["phase"] == SHOPPING else int(record["reroll_base"])
+    reroll = int(run.by_rule(shop.reroll_price)) if record["phase"] == SHOPPING else int(record["reroll_base"])
     return {
         "hands_left": int(record[hands_left]), "hands_played": int(record["hands_played"]),
         "discards_left": int(record[discards_left]), "discards_used": int(record["discards_used"]),
@@ -98,8 +96,7 @@ def _round(run: Run) -> JsonObject:
 
 def _blinds(run: Run) -> JsonObject:
     record = run.record
-    with interpreted():
-        scores = [float(rounds.asked(run.plain, blind)) for blind in range(3)]
+    scores = [float(run.by_rule(rounds.asked, blind)) for blind in range(3)]
     found = {}
     for blind, name in enumerate(("small", "big", "boss")):
         row = int(record["boss"]) if blind == BOSS else blind
@@ -128,10 +125,9 @@ def _status(run: Run, blind: int) -> str:
 
 
 def _areas(run: Run) -> JsonObject:
-    record, plain = run.record, run.plain
-    with interpreted():
-        slots, limit = int(conditions.slots(plain)), int(draws.hand_limit(plain))
-        free = int(holdings.consumable_room(plain))
+    record = run.record
+    slots, limit = int(run.by_rule(conditions.slots)), int(run.by_rule(draws.hand_limit))
+    free = int(run.by_rule(holdings.consumable_room))
     owned = int(record["consumable_count"])
     found = {
         "jokers": _area([item(run, one) for one in record["jokers"][: record["joker_count"]]], slots),
@@ -167,13 +163,12 @@ def _in_hand(run: Run, limit: int) -> JsonObject:
 
 
 def _shop(run: Run) -> JsonObject:
-    record, plain = run.record, run.plain
+    record = run.record
     places = shop.SHELF + sum(int(record["owned_vouchers"][one]) for one in (shop.OVERSTOCK, shop.OVERSTOCK_PLUS))
     left = [place for place in range(int(record["offered_packs"])) if record["packs"][place] >= 0]
     offered = record["vouchers"][: record["offered_vouchers"]].tolist()
-    with interpreted():
-        price = int(prices.voucher_price(plain))
-        costs = [int(prices.pack_price(plain, place)) for place in left]
+    price = int(run.by_rule(prices.voucher_price))
+    costs = [int(run.by_rule(prices.pack_price, place)) for place in left]
     shelf = [item(run, one, offered=True) for one in record["shelf"][: record["shelf_count"]]]
     sold = zip(left, costs, strict=True)
     return {

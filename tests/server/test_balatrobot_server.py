@@ -157,7 +157,7 @@ class Liar:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = self.rfile.read(int(self.headers["Content-Length"])).replace(b'"b_red"', b'"RED"')
                 liar.count += 1
                 answer = liar.spoil(liar, liar.count, json.loads(liar.emulator.answer(body)))
                 if answer is None:
@@ -262,6 +262,20 @@ def test_an_older_game_is_driven_with_its_own_methods():
             assert client.methods() == released() and "sort" not in released()
             *_, result = drive(client, "random", seed="7LB2WVPK")
         assert result.moves > 3
+
+
+def test_a_newer_game_starts_with_the_key_of_a_deck():
+    def newer(liar, count, answer):
+        if count == 3:
+            liar.emulator.call("menu", {})
+            return {"jsonrpc": "2.0", "error": {"code": -32001, "message": "Expected a b_* key"}, "id": answer["id"]}
+        if "deck" in answer["result"]:
+            answer["result"]["deck"] = "b_red"
+        return answer
+
+    with Liar(newer) as port, Client(port) as client:
+        *_, result = drive(client, "random", seed="7LB2WVPK")
+    assert result.moves > 3
 
 
 @pytest.mark.parametrize(
