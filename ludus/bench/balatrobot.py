@@ -23,6 +23,7 @@ from ludus.bridges.balatrobot.moves import expressible, request_of
 from ludus.bridges.balatrobot.protocol import METHODS, SELECTING_HAND
 from ludus.bridges.balatrobot.run import Run
 from ludus.bridges.balatrobot.state import gamestate
+from ludus.games.balatro import actions
 from ludus.games.balatro.seeds import LETTERS
 from ludus.games.balatro.tables import decks
 from ludus.types import JsonObject, LudusError
@@ -32,6 +33,7 @@ LONGEST = 150
 """moves after which a run is left, since random play may go on forever"""
 CHIPS, WITH_CHIPS = 10**12, 0.3
 """score that is given, and the chance of it at each move of the runs that get it"""
+KINDS = [actions.block_of(action)[0] for action in range(actions.END)]
 
 
 class Count(NamedTuple):
@@ -117,12 +119,18 @@ def compare(client: Client, runs: int, seed: int, longest: int = LONGEST) -> Cou
 
 
 def choose(run: Run, dice: random.Random) -> int:
-    """A random legal action that the interface can express, by a random method, because most actions are plays."""
+    """A random legal action that the interface can express, of a random kind, because most actions are plays."""
     found: dict[str, list[int]] = {}
     for action in run.mask.nonzero()[0].tolist():
+        found.setdefault(KINDS[action], []).append(action)
+    while True:
+        kind = dice.choice(sorted(found))
+        action = dice.choice(found[kind])
         if expressible(run, action, METHODS):
-            found.setdefault(request_of(run, action).method, []).append(action)
-    return dice.choice(found[dice.choice(sorted(found))])
+            return action
+        found[kind].remove(action)
+        if not found[kind]:
+            del found[kind]
 
 
 def _same(state: JsonObject, run: Run, seed: str, move: int, request: str) -> None:
