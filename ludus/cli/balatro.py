@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
@@ -14,10 +13,7 @@ from ludus.cli.application import app, print_json
 from ludus.types import LudusError
 
 if TYPE_CHECKING:
-    from rich.panel import Panel
-
     from ludus.agents.player import Player
-    from ludus.evaluation.balatrobot import Turn
     from ludus.pool import Pool
 
 
@@ -35,6 +31,7 @@ def balatro(
     seed: str = "",
     games: int = 1,
     timeout: float = 60.0,
+    delay: float = 0.0,
     folder: pathlib.Path | None = None,
     json: bool = False,
 ) -> None:
@@ -54,18 +51,18 @@ def balatro(
         seed: For drive: the seed of the first run; by default the game chooses.
         games: For drive: number of runs, 1 or more.
         timeout: For drive: seconds to wait for an answer of the game.
+        delay: For drive: seconds to pause before each move.
         folder: For emulate: folder for saved runs and screenshots; without it, save, load and screenshot are refused.
         json: Print one JSON object: {"vectors": […]} for seeds, {"results": […]} for scores and runs, {"server": …}.
     """
-    if tool in ("drive", "emulate"):
-        if items:
-            raise LudusError(f'ludus balatro {tool} takes no seed or file, not "{items[0]}"; use --seed')
-        if tool == "drive":
-            _drive(port, host, agent, deck, stake, seed, games, timeout, json)
-        else:
-            _emulate(port, host, folder, json)
-        return
-    if tool == "seed":
+    if tool in ("drive", "emulate") and items:
+        raise LudusError(f'ludus balatro {tool} takes no seed or file, not "{items[0]}"; use --seed')
+    if tool == "emulate":
+        _emulate(port, host, folder, json)
+    elif tool == "drive":
+        _check(games, timeout, delay, port)
+        _drive((host or "127.0.0.1", port, timeout), (agent, deck, stake), seed, games, delay, json)
+    elif tool == "seed":
         _seeds(items, antes, deck, stake, json)
     elif len(items) != 1:
         raise LudusError(f"ludus balatro score takes exactly one file, not {len(items)}")
@@ -120,30 +117,35 @@ def _emulate(port: int, host: str, folder: pathlib.Path | None, as_json: bool) -
         balatrobot.serve(emulator, listening, host)
 
 
-def _drive(
-    port: int, host: str, agent: str, deck: str, stake: str, seed: str, games: int, timeout: float, as_json: bool
-) -> None:
-    from ludus.bridges.balatrobot.client import Client
-    from ludus.evaluation.balatrobot import Result, drive
-
-    if games < 1 or not 0.0 < timeout < 1e6 or not 0 < port < 65536:
+def _check(games: int, timeout: float, delay: float, port: int) -> None:
+    if games < 1 or not 0.0 < timeout < 1e6 or not 0.0 <= delay < 1e6 or not 0 < port < 65536:
         raise LudusError(
-            f"--games must be at least 1, --timeout more than 0 and --port 1 to 65535, not {games}, {timeout:g}, {port}"
+            "--games must be at least 1, --timeout more than 0, --delay at least 0 and --port 1 to 65535, not "
+            f"{games}, {timeout:g}, {delay:g} and {port}"
         )
+
+
+def _drive(
+    place: tuple[str, int, float], choices: tuple[str, str, str], seed: str, games: int, delay: float, as_json: bool
+) -> None:
+    """Play runs at a place (host, port, timeout); `choices` are agent, deck and stake. The seed is of the first run."""
+    from ludus.bridges.balatrobot.client import Client
+    from ludus.evaluation.balatrobot import Turn, drive
+    from ludus.evaluation.balatrobot_panel import panel
+
     results = []
-    with Client(port, host or "127.0.0.1", timeout) as client, _panel(quiet=as_json) as show:
+    host, port, timeout = place
+    with Client(port, host, timeout) as client, panel(sys.stdout, quiet=as_json) as show:
         for game in range(games):
-            for turn in drive(client, agent, deck, stake, seed if game == 0 else "", _thoughts):
-                if isinstance(turn, Result):
-                    results.append(turn)
-                    if not as_json:
-                        print(turn, flush=True)
-                else:
+            for turn in drive(client, *choices, seed if game == 0 else "", _thoughts, delay):
+                if isinstance(turn, Turn):
                     show(turn)
+                    continue
+                results.append(turn)
+                if not as_json:
+                    print(turn, flush=True)
     if as_json:
-        facts = [{"seed": one.seed, "won": one.won, "ante": one.ante, "round": one.round, "moves": one.moves}
-                 for one in results]  # fmt: skip
-        print_json({"results": facts})
+        print_json({"results": [dataclasses.asdict(one) for one in results]})
 
 
 def _thoughts(player: Player, pool: Pool) -> dict[int, float] | None:
@@ -151,39 +153,3 @@ def _thoughts(player: Player, pool: Pool) -> dict[int, float] | None:
 
     found = thoughts.think(player, pool, 0)
     return found.moves if found else None
-
-
-@contextlib.contextmanager
-def _panel(quiet: bool) -> Iterator[Callable[[Turn], None]]:
-    """Yield a function that shows a turn: a live panel in a terminal, else one line for each move."""
-    if quiet:
-        yield lambda turn: None
-    elif sys.stdout.isatty():
-        from rich.console import Console
-        from rich.live import Live
-
-        with Live(console=Console(), refresh_per_second=8) as live:
-            yield lambda turn: live.update(_picture(turn))
-    else:
-        yield lambda turn: print(f"{turn.moves + 1}: {turn.action}{_in_words(turn)}", flush=True)
-
-
-def _in_words(turn: Turn) -> str:
-    considered = ", ".join(f"{name} {value:.2f}" for name, value in turn.thoughts.items())
-    instead = f" instead of {turn.wanted}" if turn.wanted else ""
-    return instead + (f" ({considered})" if considered else "")
-
-
-def _picture(turn: Turn) -> Panel:
-    """The position, the moves that the agent considers with their values, and the one that it makes."""
-    from rich.console import Group
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    best = max((abs(value) for value in turn.thoughts.values()), default=1.0) or 1.0
-    for name, value in turn.thoughts.items():
-        grid.add_row(Text(name), f"{value:.3f}", "█" * round(20 * abs(value) / best))
-    move = f"move {turn.moves + 1}: {turn.action}" + (f" (instead of {turn.wanted})" if turn.wanted else "")
-    return Panel(Group(Text(turn.table), "", grid, Text(move, style="bold")), title="Balatro", title_align="left")

@@ -6,6 +6,7 @@ The agent sees our engine only, so nothing that the game reports about hidden ca
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -69,9 +70,13 @@ class Result:
 
 
 def drive(
-    client: Client, agent: str, deck: str = "red", stake: str = "white", seed: str = "", think: Think | None = None
-) -> Iterator[Turn | Result]:
-    """Play one run: a turn before each move, and the result at the end; raises LudusError if the states disagree."""
+    client: Client, agent: str, deck: str = "red", stake: str = "white", seed: str = "", think: Think | None = None,
+    delay: float = 0.0,
+) -> Iterator[Turn | Result]:  # fmt: skip
+    """Play one run: a turn before each move, and the result at the end; raises LudusError if the states disagree.
+
+    `delay` is a pause in seconds before each move, because some versions of the mod crash if moves follow at once.
+    """
     methods = client.methods()
     run, state = _begin(client, deck, stake, seed)
     driver = Driver(run, agent, methods, think)
@@ -84,6 +89,7 @@ def drive(
         turn, action = driver.turn(moves)
         yield turn
         request = turn.request
+        time.sleep(delay)
         state = client.act(request.method, **request.params)
         run.take(action)
         moves += 1

@@ -211,6 +211,30 @@ def test_bodies_that_are_not_json_are_bad_requests(hand, body):
     assert json.loads(hand.emulator.answer(body))["error"]["code"] == BAD_REQUEST
 
 
+def test_damaged_requests_are_answered_and_only_accepted_ones_change_something(hand):
+    """Random bytes of valid requests are replaced, removed and doubled."""
+    dice, codes = random.Random(0), set()
+    order = [1, 0, 2, 3, 4, 5, 6, 7]
+    valid = [
+        {"jsonrpc": "2.0", "method": "play", "params": {"cards": [0, 1]}, "id": 1},
+        {"jsonrpc": "2.0", "method": "rearrange", "params": {"hand": order}, "id": "a"},
+    ]
+    for _ in range(1500):
+        body = bytearray(json.dumps(dice.choice(valid)).encode())
+        for _ in range(dice.randint(1, 3)):
+            place = dice.randrange(len(body))
+            body[place : place + dice.randint(0, 2)] = bytes(dice.randrange(256) for _ in range(dice.randint(0, 2)))
+        before = hand.emulator.run.pool.states.tobytes()
+        answer = json.loads(hand.emulator.answer(bytes(body)))
+        codes.add(answer.get("error", {}).get("code", 0))
+        if "error" in answer:
+            assert hand.emulator.run.pool.states.tobytes() == before
+        elif hand.emulator.run.over or hand.emulator.run.state != "SELECTING_HAND":
+            hand.start()
+            hand("select")
+    assert {0, BAD_REQUEST} <= codes <= {0, BAD_REQUEST, INVALID_STATE, NOT_ALLOWED}
+
+
 def test_unknown_parameters_are_ignored(bot):
     assert bot("gamestate", colour="blue")["state"] == "BLIND_SELECT"
 

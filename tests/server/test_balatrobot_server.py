@@ -323,6 +323,8 @@ def test_a_game_that_refuses_a_legal_move_is_one_clear_sentence():
         (("drive", "7LB2WVPK"), "use --seed"),
         (("drive", "--games", "0"), "--games must be at least 1"),
         (("drive", "--port", "0"), "--port 1 to 65535"),
+        (("drive", "--delay", "-1"), "--delay at least 0"),
+        (("emulate", "--port", "0", "--folder", "/dev/null/x"), "cannot be made"),
         (("emulate", "x"), "takes no seed or file"),
         (("emulate", "--port", "-1"), "cannot listen on port -1"),
         (("drive", "--deck", "pink", "--port", "1"), "nothing listens at"),

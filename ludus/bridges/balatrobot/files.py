@@ -16,7 +16,7 @@ from ludus.dsl.rows import new_rows
 from ludus.files import write_atomically
 from ludus.games.balatro.state import STATE
 from ludus.rendering import images
-from ludus.types import JsonObject
+from ludus.types import JsonObject, LudusError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._ -]{0,99}")
 MOST_FILES, MOST_BYTES = 10_000, 100_000
@@ -29,7 +29,10 @@ class Folder:
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise LudusError(f'the folder "{path}" cannot be made: {error.strerror}; choose another') from None
 
     def save(self, path: str, run: Run) -> str:
         """Write the state of a run; returns the path of the file."""
