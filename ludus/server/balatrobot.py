@@ -117,9 +117,9 @@ class Connection(asyncio.Protocol):
         """The status and the reason of a request that is refused before it reaches the emulator, else 200 and ""."""
         path = self._url.partition(b"?")[0]
         if path != b"/":
-            return 404, "there is only the path /"
+            return 404, "not found: there is only the path /"
         if self._parser.get_method() != b"POST":
-            return 405, "send requests by POST"
+            return 405, "method not allowed: send requests by POST"
         host = self._headers.get("host", "")
         try:
             if host not in self._listener.hosts:

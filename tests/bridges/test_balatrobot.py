@@ -502,7 +502,7 @@ def test_setting_values(hand):
     assert (state["round"]["chips"], state["round"]["hands_left"], state["round"]["discards_left"]) == (123, 2, 1)
     assert state["blinds"]["small"]["score"] == 2000
     assert hand.refused("set") == BAD_REQUEST
-    assert hand.refused("set", shop=True) == INVALID_STATE
+    assert hand.refused("set", shop=True) == NOT_ALLOWED
     assert hand.refused("set", money=10**12) == BAD_REQUEST
 
 

@@ -150,7 +150,7 @@ def change(run: Run, params: JsonObject) -> None:
     if not params:
         raise Refusal(BAD_REQUEST, "set needs at least one of money, chips, ante, round, hands, discards, shop")
     if params.get("shop") and run.state != SHOP:
-        raise Refusal(INVALID_STATE, f"the shop can only be restocked in {SHOP}")
+        raise Refusal(NOT_ALLOWED, f"the shop can only be restocked in {SHOP}")
     limits = {
         "money": RICHEST,
         "chips": 10**15,

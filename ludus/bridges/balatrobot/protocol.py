@@ -121,7 +121,7 @@ def parse(body: bytes) -> tuple[Value, Value]:
     try:
         given = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, ValueError):
-        raise Refusal(BAD_REQUEST, "the body is not valid JSON; send one JSON-RPC 2.0 request") from None
+        raise Refusal(BAD_REQUEST, "invalid JSON in the body; send one JSON-RPC 2.0 request") from None
     found = given.get("id") if isinstance(given, dict) else None
     return given, found if is_id(found) else None
 
