@@ -359,7 +359,6 @@ def test_packs(shop):
     assert shop.refused("pack") == BAD_REQUEST
     assert shop.refused("pack", card=0, skip=True) == BAD_REQUEST
     assert shop.refused("pack", card=2) == BAD_REQUEST
-    assert shop.refused("sell", consumable=0) == INVALID_STATE
     assert keys(shop("pack", card=1, targets=[0]), "jokers") == ["j_midas_mask"]
     state = shop("buy", pack=0)
     assert keys(state, "packs") == [] and keys(state, "pack") == ["C_9", "C_Q", "H_T"]
@@ -394,10 +393,17 @@ def test_selling(bot, hand):
     assert hand("sell", consumable=0)["money"] == 5
 
 
-def test_jokers_can_be_sold_from_an_open_buffoon_pack(shop):
-    shop("add", key="j_joker")
+def test_with_an_open_pack_things_can_be_sold_only_if_it_is_a_buffoon_pack(shop):
+    for key in ("j_joker", "c_pluto"):
+        shop("add", key=key)
     shop("buy", pack=0)
-    assert shop("sell", joker=0)["jokers"]["count"] == 0
+    run = shop.emulator.run
+    assert expressible(run, a.SELL_CONSUMABLE, METHODS) and expressible(run, a.SELL_JOKER, METHODS)
+    assert not expressible(run, a.SELL_JOKER, [name for name, method in METHODS.items() if not method.newer])
+    assert shop("sell", consumable=0)["consumables"]["count"] == 0
+    shop("pack", card=0)
+    shop("buy", pack=0)
+    assert shop.refused("sell", joker=0) == INVALID_STATE and not expressible(run, a.SELL_JOKER, METHODS)
 
 
 def test_using_consumables(hand):

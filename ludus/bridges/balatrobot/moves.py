@@ -258,8 +258,8 @@ def in_buffoon_pack(run: Run) -> bool:
 
 def _sell(run: Run, params: JsonObject) -> list[Move]:
     kind = "joker" if "joker" in params else "consumable"
-    if run.state == PACK and not (in_buffoon_pack(run) and kind == "joker"):
-        raise Refusal(INVALID_STATE, "with an open pack, only jokers can be sold, and only if it is a Buffoon pack")
+    if run.state == PACK and not in_buffoon_pack(run):
+        raise Refusal(INVALID_STATE, "with an open pack, nothing can be sold unless it is a Buffoon pack")
     index, count = params[kind], int(run.record[f"{kind}_count"])
     if not count:
         raise Refusal(NOT_ALLOWED, f"there is no {kind} to sell")
