@@ -74,6 +74,15 @@ class Connection(asyncio.Protocol):
         if self._transport:
             self._transport.close()
 
+    def pause_writing(self) -> None:
+        """Read no more requests of a client that does not read its answers."""
+        if self._transport:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self._transport:
+            self._transport.resume_reading()
+
     def data_received(self, data: bytes) -> None:
         if self._received == 0:
             self._wait(SLOWEST_REQUEST)

@@ -104,6 +104,20 @@ def test_several_requests_in_one_connection_are_answered_in_order(port):
     assert [part.split(b'"id":')[1][:1] for part in answers.split(b"HTTP/1.1 200 OK")[1:]] == [b"0", b"1", b"2"]
 
 
+def test_a_client_that_reads_late_gets_all_answers(port, client):
+    client.call("start", deck="RED", stake="WHITE")
+    body = HEALTH.replace(b"health", b"gamestate")
+    request = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n" + body
+    kept, last = request % (len(body), b""), request % (len(body), b"Connection: close\r\n")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        sender = threading.Thread(target=connection.sendall, args=(kept * 600 + last,))
+        sender.start()
+        time.sleep(0.2)
+        answers = b"".join(iter(lambda: connection.recv(2**20), b""))
+        sender.join(20)
+    assert answers.count(b"HTTP/1.1 200 OK") == 601 and len(answers) > 5_000_000
+
+
 def test_a_body_may_be_announced(port):
     head = (
         b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
