@@ -104,17 +104,23 @@ def _begin(client: Client, deck: str, stake: str, seed: str) -> tuple[Run, JsonO
     if seed:
         parse(seed)
     client.act("menu")
-    params = {"stake": stake.upper()} | ({"seed": seed.upper()} if seed else {})
-    try:
-        state = client.act("start", deck=deck.upper(), **params)
-    except Refusal as refusal:
-        if refusal.code != BAD_REQUEST or deck.lower() not in decks.NAMES:
-            raise
-        state = client.act("start", deck=f"b_{deck.lower()}", **params)  # newer than the release 1.5.2
+    state = _start(client, deck.lower(), stake.lower(), {"seed": seed.upper()} if seed else {})
     found = state.get("seed")
     if not isinstance(found, str):
         raise LudusError("the game does not report the seed of the run, which is needed to play beside it")
     return Run(deck, stake, found, actions="direct", endless="no", key=0), state
+
+
+def _start(client: Client, deck: str, stake: str, params: JsonObject) -> JsonObject:
+    """The first state of a new run; versions of the mod differ in the words for deck and stake."""
+    spellings = [(deck.upper(), stake.upper()), (f"b_{deck}", stake.upper()), (f"b_{deck}", f"stake_{stake}")]
+    for words in spellings[:-1]:
+        try:
+            return client.act("start", deck=words[0], stake=words[1], **params)
+        except Refusal as refusal:
+            if refusal.code != BAD_REQUEST or deck not in decks.NAMES or stake not in decks.STAKES:
+                raise
+    return client.act("start", deck=spellings[-1][0], stake=spellings[-1][1], **params)
 
 
 def _check(state: JsonObject, run: Run, moves: int, request: Request) -> None:

@@ -171,7 +171,8 @@ class Liar:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"])).replace(b'"b_red"', b'"RED"')
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                body = body.replace(b'"b_red"', b'"RED"').replace(b'"stake_white"', b'"WHITE"')
                 liar.count += 1
                 answer = liar.spoil(liar, liar.count, json.loads(liar.emulator.answer(body)))
                 if answer is None:
@@ -278,18 +279,26 @@ def test_an_older_game_is_driven_with_its_own_methods():
         assert result.moves > 3
 
 
-def test_a_newer_game_starts_with_the_key_of_a_deck():
+@pytest.mark.parametrize("refusals", [1, 2])
+def test_newer_games_have_other_words_for_deck_and_stake(refusals):
     def newer(liar, count, answer):
-        if count == 3:
+        if 3 <= count < 3 + refusals:
             liar.emulator.call("menu", {})
             return {"jsonrpc": "2.0", "error": {"code": -32001, "message": "Expected a b_* key"}, "id": answer["id"]}
         if "deck" in answer["result"]:
-            answer["result"]["deck"] = "b_red"
+            answer["result"].update(deck="b_red", stake="stake_white")
         return answer
 
     with Liar(newer) as port, Client(port) as client:
         *_, result = drive(client, "random", seed="7LB2WVPK")
     assert result.moves > 3
+
+
+def test_an_unknown_deck_is_refused_once():
+    with Liar(lambda liar, count, answer: answer) as port, Client(port) as client:
+        with pytest.raises(Refusal, match='the game refuses start: "deck" must be one of RED, BLUE'):
+            next(drive(client, "random", deck="pink"))
+        assert client._id == 3
 
 
 @pytest.mark.parametrize(
