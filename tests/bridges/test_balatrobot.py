@@ -593,6 +593,50 @@ def test_every_action_becomes_a_request_and_back():
     assert len(seen) > 18
 
 
+CARD = {"id", "key", "set", "label", "value", "modifier", "state", "cost"}
+SETS = {"DEFAULT", "ENHANCED", "JOKER", "TAROT", "PLANET", "SPECTRAL", "VOUCHER", "BOOSTER"}
+ALLOWED = {
+    "seal": {"RED", "BLUE", "GOLD", "PURPLE"}, "edition": {"FOIL", "HOLO", "POLYCHROME", "NEGATIVE"},
+    "enhancement": {"BONUS", "MULT", "WILD", "GLASS", "STEEL", "STONE", "GOLD", "LUCKY"}, "eternal": {True},
+    "rental": {True}, "perishable": set(range(1, 6)), "debuff": {True}, "hidden": {True}, "highlight": {True},
+}  # fmt: skip
+AREAS = ("jokers", "consumables", "cards", "hand", "shop", "vouchers", "packs", "pack")
+
+
+def check_card(card):
+    assert card.keys() == CARD and card["set"] in SETS and isinstance(card["value"]["effect"], str)
+    assert {type(value) for value in (card["id"], card["cost"]["sell"], card["cost"]["buy"])} == {int}
+    assert all(value in ALLOWED[name] for part in ("modifier", "state") for name, value in card[part].items())
+    if card["set"] in ("DEFAULT", "ENHANCED"):
+        assert card["key"] == f"{card['value']['suit']}_{card['value']['rank']}"
+    else:
+        assert card["key"][:2] == {"JOKER": "j_", "VOUCHER": "v_", "BOOSTER": "p_"}.get(card["set"], "c_")
+
+
+def test_every_state_of_random_runs_has_the_shape_of_the_interface():
+    dice, names, sets = random.Random(5), set(), set()
+    for number in range(8):
+        run = Run("magic", "gold", f"SHAPE{number + 1}", key=0)
+        while not run.over and run.record["decisions"] < 120:
+            if number > 1 and run.state == "SELECTING_HAND" and dice.random() < 0.4:
+                debugging.change(run, {"chips": 10**9, "money": 60})
+            run.take(choose(run, dice))
+            state = json.loads(msgspec.json.encode(gamestate(run)))
+            names.add(state["state"])
+            areas = [state[area] for area in AREAS if area in state]
+            assert all(area["count"] == len(area["cards"]) and isinstance(area["limit"], int) for area in areas)
+            shown = [card for area in areas for card in area["cards"]]
+            assert len({card["id"] for card in shown}) == len(shown)
+            for card in shown:
+                check_card(card)
+                sets.add(card["set"])
+            assert ("pack" in state) == (state["state"] == "SMODS_BOOSTER_OPENED")
+            assert {blind["status"] for blind in state["blinds"].values()} <= {
+                "SELECT", "CURRENT", "UPCOMING", "DEFEATED", "SKIPPED",
+            }  # fmt: skip
+    assert names == {*protocol.STABLE} - {"MENU"} and sets == SETS
+
+
 def test_the_released_mod_lacks_some_methods():
     released = [name for name, method in METHODS.items() if not method.newer]
     run = Run("red", "white", SEED)
