@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 @app.command
 def bench(
     suite: Annotated[
-        Literal["pool", "startup", "gymnasium", "perfect", "tabular", "train", "export", "serve", "ray", "quick"],
+        Literal[
+            "pool",
+            "startup",
+            "gymnasium",
+            "perfect",
+            "tabular",
+            "train",
+            "export",
+            "serve",
+            "ray",
+            "balatrobot",
+            "quick",
+        ],
         tyro.conf.Positional,
     ],
     /,
@@ -41,7 +53,8 @@ def bench(
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, deep learning (train; about half an hour
             without --only), exported files in their runtimes (export), the server under load (serve; about half
-            an hour), the Ray runtime (ray; about fifteen minutes), or a selection in half a minute (quick).
+            an hour), the Ray runtime (ray; about fifteen minutes), the emulator of BalatroBot and 1,000 runs on it
+            compared with the engine (balatrobot; about two minutes), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
@@ -124,6 +137,10 @@ def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str
         from ludus.bench import training
 
         return training.suite(only, rounds, tell)
+    if suite == "balatrobot":
+        from ludus.bench import balatrobot
+
+        return balatrobot.suite(rounds, tell)
     if suite == "export":
         from ludus.bench import export
 

@@ -52,10 +52,9 @@ DIRECTORS_CUT, RETCON = vouchers.KEYS.index("v_directors_cut"), vouchers.KEYS.in
 
 def name_of(action: int) -> str:
     """Such as `play 1,3,5` or `buy shop 2`; cards and places are counted from 1."""
-    block = int(np.searchsorted(_STARTS, action, side="right")) - 1
-    if not 0 <= block < len(_BLOCKS):
+    if not 0 <= action < END:
         return f"nothing {action}"
-    name, index = _BLOCKS[block][0], action - int(_STARTS[block])
+    name, index = block_of(action)
     if name in ("PLAY", "DISCARD"):
         return f"{name.lower()} {_places(int(SUBSETS[index]))}"
     if name in ("USE_ON", "PICK_ON"):
@@ -70,8 +69,19 @@ def name_of(action: int) -> str:
     return f"{words[name]} {index + 1}" if name in words else name.lower().replace("_", " ")
 
 
+def block_of(action: int) -> tuple[str, int]:
+    """The kind of an action and its index among those of that kind: ("BUY", 1)."""
+    block = int(np.searchsorted(_STARTS, action, side="right")) - 1
+    return _BLOCKS[block][0], action - int(_STARTS[block])
+
+
+def places_of(bits: int) -> list[int]:
+    """The positions of a subset of the first cards, from 0."""
+    return [place for place in range(REACH) if bits >> place & 1]
+
+
 def _places(bits: int) -> str:
-    return ",".join(str(place + 1) for place in range(REACH) if bits >> place & 1)
+    return ",".join(str(place + 1) for place in places_of(bits))
 
 
 @rule

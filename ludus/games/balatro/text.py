@@ -110,11 +110,11 @@ def _item(state: np.void, item: np.void) -> str:
     stickers = (word for bit, word in enumerate(STICKERS) if int(item["stickers"]) >> bit & 1)
     notes = [EDITION_WORDS[item["edition"]].lower(), *stickers, "debuffed" if item["debuffed"] else ""]
     if item["kind"] == JOKER:
-        return _noted(jokers.NAMES[item["number"]], [_gathered(state, item), *notes])
+        return _noted(jokers.NAMES[item["number"]], [gathered(state, item), *notes])
     return _noted(consumables.NAMES[item["number"]], notes)
 
 
-def _gathered(state: np.void, joker: np.void) -> str:
+def gathered(state: np.void, joker: np.void) -> str:
     """The value of a joker, or its target."""
     number = int(joker["number"])
     kind = int(GATHERS[number])

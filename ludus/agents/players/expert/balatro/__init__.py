@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ludus.agents.players.expert.balatro import hands, shopping
 from ludus.agents.players.thinker import Thinker
 from ludus.dsl import f64, i64, record, rule, u8, u64
@@ -36,3 +38,10 @@ def choose(state, work):
 
 
 AGENT = Thinker(__name__, WORK)
+
+
+def considered(work: np.void) -> dict[int, float]:
+    """The plays and discards that were simulated for the last decision, with the fraction of won rounds."""
+    count = int(work["count"])
+    simulated = hands.QUICKLY + hands.THOROUGHLY
+    return {int(work["candidates"][index]): float(work["wins"][index]) / simulated for index in range(count)}
