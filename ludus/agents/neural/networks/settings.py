@@ -126,7 +126,7 @@ class MLPArgs:
     own: bool = True
     """use the game's own network, if it has one"""
     network: str = ""
-    """class of a network given from Python (ludus.train(…, network=…)), used instead of the MLP; empty for none"""
+    """another network instead of the MLP: a module such as balatro_encoders, or a class given to ludus.train"""
 
     def __post_init__(self) -> None:
         check_types(self)
