@@ -32,9 +32,12 @@ WORLD_MODEL = {
                 "decoder_dim": 8, "actor_dims": [8], "critic_dims": [8]},
     "planner": {"horizon": 3, "num_samples": 12, "num_pi_trajs": 3, "num_elites": 4, "iterations": 2},
 }  # fmt: skip
+RLLIB_PPO = {"num_env_runners": 0, "rollout_length": STEPS, "train_batch_size": 48, "minibatch_size": 24,
+             "update_epochs": 1, "mlp": NETWORK}  # fmt: skip
 SETTINGS = {
     "q_learning": {"": {}, "numpy": {"form": "numpy"}, "list": {"form": "list"}},
     "ppo": {"mlp": PPO | {"mlp": NETWORK}, "rnn": PPO | {"agent": "rnn", "model": RECURRENT}},
+    "rllib_ppo": {"": RLLIB_PPO},
     "world_model": {"": WORLD_MODEL},
 }
 """small settings, by algorithm and variant; algorithms that are not listed are tested with their defaults"""

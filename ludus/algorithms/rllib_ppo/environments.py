@@ -15,21 +15,20 @@ import torch
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
+from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from ludus.agents.neural.networks import games as game_networks
-from ludus.agents.neural.networks.layout import layout_of
 from ludus.algorithms import tally as tallies
-from ludus.algorithms.rllib_ppo.features import FlatFeatures
+from ludus.algorithms.rllib_ppo.features import FlatFeatures, layout_for
 from ludus.bridges import balatro_env, pool_state, restore_pool
 from ludus.dsl import CUT, OVER, PLAYING
-from ludus.games import plain_name
 from ludus.pool import Pool
 from ludus.types import Array, Continuous, Discrete, LudusError, Spec, Step
 
 BALATRO = "balatro_encoders"
 """the network whose observations are those of BalatroEnv"""
 EDGE = 1.0 - 1e-6
+SEEDS_APART = 1_000_003
 Observed = dict[str, Array]
 
 
@@ -62,8 +61,7 @@ def view_of(pool: Pool, network: str) -> View:
 
 def features_of(pool: Pool) -> FlatFeatures:
     """The converter of the observations of a pool."""
-    own = game_networks.find(plain_name(pool.name)).layout or getattr(pool.game.rules, "LAYOUT", None)
-    return FlatFeatures(layout_of(pool.observation, pool.spec, own))
+    return FlatFeatures(layout_for(pool.game.name, pool.game.rules, pool.spec))
 
 
 def played(spec: Spec, actions: Any) -> Array:
@@ -81,7 +79,17 @@ class Record:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.returns, self.lengths = np.zeros((pool.rows, pool.spec.seats)), np.zeros(pool.rows, np.int64)
-        self.tally = tallies.empty(pool.spec.seats)
+        self.tally, self.begun = tallies.empty(pool.spec.seats), False
+
+    def begin(self, seed: int | None) -> Step:
+        """The step to begin with: of new games with this seed at first, later of the games in progress."""
+        ended = self.pool.status != PLAYING
+        if not self.begun:
+            self.pool.reset(seed)
+        elif ended.any():
+            self.pool.reset(rows=ended)
+        self.begun = True
+        return self.pool.step
 
     def add(self, step: Step, restarted: Array) -> None:
         """Count a step; a row that has restarted has made no decision."""
@@ -104,6 +112,7 @@ class Record:
     def restore(self, state: Mapping[str, Array]) -> None:
         self.returns[:], self.lengths[:] = state["returns"], state["lengths"]
         restore_pool(self.pool, state)
+        self.begun = True
 
 
 class GameVectorEnv(gymnasium.vector.VectorEnv[Observed, Array, Array]):
@@ -111,24 +120,24 @@ class GameVectorEnv(gymnasium.vector.VectorEnv[Observed, Array, Array]):
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
-    def __init__(self, game: str, network: str, num_envs: int, seed: int) -> None:
-        self.pool = Pool(game, num_envs, seed, threads=1)
-        self.view, self.num_envs, self.record = view_of(self.pool, network), num_envs, Record(self.pool)
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.pool = Pool(config["game"], config["num_envs"], threads=1)
+        self.view, self.record = view_of(self.pool, config["network"]), Record(self.pool)
+        self.num_envs = num_envs = self.pool.rows
         self.single_observation_space, self.single_action_space = self.view.observation_space, self.view.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: object = None, options: object = None) -> tuple[Observed, dict[str, Any]]:
-        """Continue the games in progress; those that have ended start again. The seed is that of the constructor."""
-        ended = self.pool.status != PLAYING
-        step = self.pool.reset(rows=ended) if ended.any() else self.pool.step
+    def reset(self, *, seed: Any = None, options: object = None) -> tuple[Observed, dict[str, Any]]:
+        """Start with new games; later continue those in progress, and start again those that have ended."""
+        step = self.record.begin(seed)
         return self.view.encode(step.observation, step.mask), {}
 
     def step(self, actions: Array) -> tuple[Observed, Array, Array, Array, dict[str, Any]]:
         """Play one action in every row; a row whose game has ended starts a new one and ignores its action."""
         restarted = self.pool.status != PLAYING
         with torch.profiler.record_function("ludus:step"):
-            step = self.pool.advance(settled(self.pool, played(self.pool.spec, actions), restarted))
+            step = self.pool.advance(played(self.pool.spec, actions))
             seen = self.view.encode(step.observation, step.mask)
         self.record.add(step, restarted)
         status = self.pool.status
@@ -138,18 +147,14 @@ class GameVectorEnv(gymnasium.vector.VectorEnv[Observed, Array, Array]):
         self.pool.close()
 
 
-def settled(pool: Pool, actions: Array, restarted: Array) -> Array:
-    """The actions with any legal one in rows that ignore theirs."""
-    return actions if not restarted.any() or isinstance(pool.spec.actions, Continuous) else actions
-
-
 class SelfPlayEnv(MultiAgentEnv):
     """One game whose seats are agents, `seat_0` and so on, all with the same policy."""
 
-    def __init__(self, game: str, network: str, seed: int) -> None:
+    def __init__(self, config: EnvContext) -> None:
         super().__init__()
-        self.pool = Pool(game, 1, seed, threads=1)
-        self.view, self.record = view_of(self.pool, network), Record(self.pool)
+        self.pool = Pool(config["game"], 1, threads=1)
+        self.view, self.record = view_of(self.pool, config["network"]), Record(self.pool)
+        self.shift = SEEDS_APART * config.worker_index
         self.possible_agents = [f"seat_{seat}" for seat in range(self.pool.spec.seats)]
         self.agents = list(self.possible_agents)
         self.observation_spaces = dict.fromkeys(self.possible_agents, self.view.observation_space)
@@ -157,11 +162,10 @@ class SelfPlayEnv(MultiAgentEnv):
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
 
-    def reset(self, *, seed: object = None, options: object = None) -> tuple[dict[str, Observed], dict[str, Any]]:
-        """Continue the game in progress; if it has ended, start another one."""
-        if self.pool.status[0] != PLAYING:
-            self.pool.reset()
-        return self._seen(self.pool.step), {}
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[dict[str, Observed], dict[str, Any]]:
+        """Start with a new game; later continue the one in progress, unless it has ended."""
+        # RLlib gives neighbouring seeds to the games of a runner, and also to the runners.
+        return self._seen(self.record.begin(None if seed is None else seed + self.shift)), {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Play the actions of the seats that act."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from ludus.agents.neural.networks.layout import Entities, Field, Layout
-from ludus.types import Array, LudusError
+from ludus.agents.neural.networks import games as game_networks
+from ludus.agents.neural.networks.layout import Entities, Field, Layout, layout_of
+from ludus.types import Array, LudusError, Spec
 
 MOST_COLUMNS = 1024
 """number of one-hot columns above which a field is looked up in a table"""
@@ -44,12 +46,20 @@ class Source(NamedTuple):
         return self.field.kind == "category"
 
 
+def layout_for(game: str, rules: ModuleType, spec: Spec) -> Layout:
+    """The layout of the observations of a game."""
+    own = game_networks.find(game).layout or getattr(rules, "LAYOUT", None)
+    return layout_of(rules.OBSERVATION, spec, own)
+
+
 class FlatFeatures:
     """Converts observations of one layout."""
 
     def __init__(self, layout: Layout) -> None:
         self.sources = [*_globals(layout), *_tokens(layout)]
-        self.tables = [(one.field.name, one.places * one.field.categories, one.places) for one in self.sources if one.wide]
+        self.tables = [
+            (one.field.name, one.places * one.field.categories, one.places) for one in self.sources if one.wide
+        ]
         """(name, rows, indices per observation) of each table"""
         self.width = max(1, sum(_width(one) for one in self.sources if not one.wide))
 

@@ -18,7 +18,7 @@ from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from torch import Tensor, nn
 
-from ludus.agents.neural.networks.heads import LOG_DEVIATIONS
+from ludus.agents.neural.networks.settings import LOG_DEVIATIONS
 from ludus.types import Array
 
 ILLEGAL = -1e9

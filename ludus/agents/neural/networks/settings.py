@@ -13,6 +13,8 @@ Activation = Literal["tanh", "relu", "silu", "gelu"]
 
 KNOWN_IDS, ID_DIMENSIONS = 999, 1024
 """size of the embedding table if `embedding_shape` is empty; one row is added for unknown ids"""
+LOG_DEVIATIONS = (-5.0, 2.0)
+"""bounds of the log standard deviation of a Gaussian policy"""
 
 
 @dataclass(frozen=True)
