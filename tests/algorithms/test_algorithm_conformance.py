@@ -13,6 +13,7 @@ from ludus import algorithms, games
 from ludus.agents import Agent, checkpoint, trained
 from ludus.agents.table import Table
 from ludus.algorithms.protocol import Algorithm, Desk
+from ludus.algorithms.rllib_ppo import session
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.runtimes import Job
 from ludus.runtimes.transport import codec
@@ -89,8 +90,18 @@ def trial_of(case: Case) -> Trial:
     return Trial(case.name, algorithm, game, pool, algorithm.new_agent(pool))
 
 
+@pytest.fixture(scope="module")
+def a_ray():
+    """One Ray for all workers of RLlib, each of which would start its own."""
+    with session.started():
+        yield
+
+
 @pytest.fixture
 def trial(request):
+    if request.param.name == "rllib_ppo":
+        session.load_rllib()
+        request.getfixturevalue("a_ray")
     return trial_of(request.param)
 
 

@@ -81,11 +81,9 @@ def value_columns(spec: Spec) -> int:
     return 1 if spec.seats == 1 or (spec.seats == 2 and spec.zero_sum) else spec.seats
 
 
-def built(config: PPOConfig, folder: str) -> PPO:
-    """The algorithm of a configuration; what it writes goes to this folder."""
-    from ray.tune.logger import NoopLogger
-
+def built(config: PPOConfig) -> PPO:
+    """The algorithm of a configuration."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        algorithm: PPO = config.build_algo(logger_creator=lambda config: NoopLogger(config, folder))
+        algorithm: PPO = config.build_algo()
     return algorithm

@@ -155,7 +155,7 @@ def flax_arrays(module: AnyNet, tensors: Mapping[str, Any]) -> dict[str, Array]:
         path, turned = flax_path(module, name)
         array = np.asarray(tensor.detach().cpu() if isinstance(tensor, Tensor) else tensor, np.float32)
         found[path] = np.array(array.T if turned else array, order="C")
-    return found
+    return dict(sorted(found.items(), key=lambda item: item[0].split("/")))  # in the order of Flax
 
 
 def torch_tensors(module: AnyNet, arrays: Mapping[str, Array]) -> dict[str, Tensor]:

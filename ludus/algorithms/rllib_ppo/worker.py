@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import random as python_random
-import tempfile
+import shutil
 import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -97,7 +97,8 @@ class RLlibWorker:
         found = {name for name in games if name.endswith(".returns")}
         if games and (found != wanted or any(len(games[name]) != rows for name in found)):
             raise LudusError(
-                "this checkpoint is of a run with another number of rows or env runners; resume it with its own run.toml"
+                "this checkpoint is of a run with another number of rows or env runners; "
+                "resume it with its own run.toml"
             )
         self.games = games
         if self.algorithm is not None and games:
@@ -113,9 +114,9 @@ class RLlibWorker:
         session.load_rllib()
         try:
             self.resources.enter_context(session.started())
-            folder = self.resources.enter_context(tempfile.TemporaryDirectory(prefix="ludus-rllib-"))
             config = build.config_of(self.settings, self.game, self.rows, self.desk.pool_seed)
-            self.algorithm = build.built(config, folder)
+            self.algorithm = build.built(config)
+            self.resources.callback(shutil.rmtree, self.algorithm.logdir, ignore_errors=True)
             self.resources.callback(self.algorithm.stop)
             if self.games:
                 self._restore_games()
