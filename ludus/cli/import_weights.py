@@ -50,4 +50,4 @@ def _import_rllib(model: pathlib.Path, out: pathlib.Path, json: bool) -> None:
         print_json({**made._asdict(), "folder": str(made.folder)})
         return
     print(f"{made.folder}: {made.parameters:,} parameters after {made.games_played:,} games, reward {made.reward:.4g}")
-    print(f"watch it: ludus watch balatro --agent {made.folder}")
+    print(f"watch it: ludus show balatro --agent {made.folder}")

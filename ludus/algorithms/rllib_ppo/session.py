@@ -27,6 +27,7 @@ def load_rllib() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the libraries that RLlib imports
+            import ray  # noqa: F401
             import torch  # noqa: F401
             from ray.rllib.algorithms import ppo
     except ImportError as missing:
