@@ -56,7 +56,8 @@ def import_rllib(path: pathlib.Path, out: pathlib.Path) -> ImportedPolicy:
     learner = Learner(Weights(params, zeros, zeros, 0, run.settings.kl_coef), *(facts[name] for name in COUNTS))
     folder = new_folder(out, GAME)
     write_settings(folder, run)
-    checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, save(learner)))
+    arrays = save(learner) | {"worker_0": {"time": np.zeros(1, np.int64)}}
+    checkpoint.save(folder / CHECKPOINTS, learner.steps, checkpoint.Checkpoint(manifest, arrays))
     return ImportedPolicy(folder, sum(array.size for array in params.values()), *learner[1:], facts["reward"])
 
 

@@ -139,7 +139,7 @@ def test_games_continue_after_a_reset_and_in_another_environment():
 def test_it_trains_games_of_every_kind(game, tmp_path):
     """Two seats in turn and at once by self-play, one seat, and continuous actions."""
     run = ludus.train(game, "rllib_ppo", steps=80, out=tmp_path, mlp={"width": 8}, **SMALL)
-    lines = [json.loads(line) for line in (run.path / "metrics.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
     assert {"policy_loss", "value_loss", "entropy", "approx_kl", "games_per_hour"} <= set(lines[-1])
     assert lines[-1]["step"] >= 80 and lines[-1]["finite"] == 1.0
     assert any((tmp_path).glob("*/checkpoints/*/manifest.json"))

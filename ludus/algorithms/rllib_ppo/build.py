@@ -13,12 +13,14 @@ from torch.profiler import record_function
 
 from ludus.algorithms.rllib_ppo.environments import BALATRO, GameVectorEnv, SelfPlayEnv, features_of, view_of
 from ludus.algorithms.rllib_ppo.modules import BalatroNet, GeneralNet
-from ludus.algorithms.rllib_ppo.worker import MODULE
 from ludus.pool import Pool
 from ludus.types import Spec
 
 if TYPE_CHECKING:
     from ludus.algorithms.rllib_ppo import RLlibPPO
+
+SHARED = "shared"
+"""the one policy of all seats"""
 
 
 class AnnotatedLearner(PPOTorchLearner):
@@ -55,8 +57,11 @@ def config_of(settings: RLlibPPO, game: str, num_envs: int, seed: int) -> PPOCon
         kl_target=settings.kl_target, learner_class=AnnotatedLearner,
     )  # fmt: skip
     config.learners(num_learners=0, num_gpus_per_learner=settings.num_gpus)
-    config.rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={MODULE: module}))
-    config.multi_agent(policies={MODULE}, policy_mapping_fn=lambda agent, episode, **kwargs: MODULE)
+    if spec.seats == 1:
+        config.rl_module(rl_module_spec=module)
+    else:
+        config.rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={SHARED: module}))
+        config.multi_agent(policies={SHARED}, policy_mapping_fn=lambda agent, episode, **kwargs: SHARED)
     config.reporting(min_time_s_per_iteration=0)
     config.debugging(seed=seed % 2**31, log_level="ERROR")
     return config

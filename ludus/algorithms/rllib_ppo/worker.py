@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 UNIT = 0x726C6C6962
 """makes the random numbers of units differ from those of games with the same seed"""
-MODULE = "policy"
-"""the one policy of all seats"""
 LEARNED = {
     "policy_loss": "policy_loss", "vf_loss": "value_loss", "entropy": "entropy", "mean_kl_loss": "approx_kl",
     "curr_kl_coeff": "kl_coef", "vf_explained_var": "explained_variance",
     "gradients_default_optimizer_global_norm": "gradient_norm",
 }  # fmt: skip
 """our names of RLlib's metrics"""
+ALL = "__all_modules__"
+"""what RLlib calls the metrics of no single module"""
 T = TypeVar("T")
 
 
@@ -197,7 +197,8 @@ def write_weights(learner: Any, weights: Weights) -> None:
 
     from ludus.algorithms.rllib_ppo.modules import torch_tensors
 
-    module, optimizer = learner.module[MODULE].unwrapped(), learner.get_optimizer(MODULE)
+    (key,) = learner.module.keys()
+    module, optimizer = learner.module[key].unwrapped(), learner.get_optimizer(key)
     tensors, mean, square = (
         torch_tensors(module, part) for part in (weights.params, weights.mean, weights.square)
     )  # fmt: skip
@@ -209,7 +210,7 @@ def write_weights(learner: Any, weights: Weights) -> None:
             "exp_avg": mean[name].to(parameter.device),
             "exp_avg_sq": square[name].to(parameter.device),
         }
-    learner.curr_kl_coeffs_per_module[MODULE].data.fill_(weights.kl_coef)
+    learner.curr_kl_coeffs_per_module[key].data.fill_(weights.kl_coef)
     learner._weights_seq_no += 1  # env runners take only newer weights
 
 
@@ -217,20 +218,21 @@ def read_weights(learner: Any) -> Weights:
     """The weights of an RLlib learner."""
     from ludus.algorithms.rllib_ppo.modules import flax_arrays
 
-    module, optimizer = learner.module[MODULE].unwrapped(), learner.get_optimizer(MODULE)
+    (key,) = learner.module.keys()
+    module, optimizer = learner.module[key].unwrapped(), learner.get_optimizer(key)
     named = dict(module.named_parameters())
     states = {name: optimizer.state.get(parameter, {}) for name, parameter in named.items()}
     mean, square = (
-        flax_arrays(module, {name: state.get(key, named[name] * 0.0) for name, state in states.items()})
-        for key in ("exp_avg", "exp_avg_sq")
+        flax_arrays(module, {name: state.get(part, named[name] * 0.0) for name, state in states.items()})
+        for part in ("exp_avg", "exp_avg_sq")
     )
     steps = max((int(state["step"]) for state in states.values() if state), default=0)
-    kl_coef = float(learner.curr_kl_coeffs_per_module[MODULE])
+    kl_coef = float(learner.curr_kl_coeffs_per_module[key])
     return Weights(flax_arrays(module, named), mean, square, steps, kl_coef)
 
 
 def notes_of(result: Mapping[str, Any]) -> Metrics:
     """The metrics of an iteration under our names."""
-    learned, timers = result["learners"][MODULE], result["timers"]
+    (learned,) = (part for name, part in result["learners"].items() if name != ALL)
     found = {ours: float(learned[name]) for name, ours in LEARNED.items() if name in learned}
-    return found | {"play_seconds": float(timers["env_runner_sampling_timer"])}
+    return found | {"play_seconds": float(result["timers"]["env_runner_sampling_timer"])}
