@@ -118,6 +118,10 @@ class RLlibPPO:
             return False
         return True
 
+    def in_one_process(self) -> RLlibPPO:
+        """The same settings without other processes, which profilers do not see."""
+        return replace(self, num_env_runners=0)
+
     def count_workers(self, wanted: int, places: int) -> int:
         if wanted > 1:
             raise LudusError(f"rllib_ppo uses one worker, not {wanted}; its processes are set by --num-env-runners")

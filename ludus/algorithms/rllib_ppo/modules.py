@@ -50,10 +50,13 @@ class BalatroNet(TorchRLModule, ValueFunctionAPI):
 
     def _forward(self, batch: Batch, **kwargs: object) -> Batch:
         observation = batch[Columns.OBS]
-        with torch.profiler.record_function("ludus:act"):
-            hidden = self._hidden(observation)
-            logits = masked(self.policy_head(hidden), observation["action_mask"])
+        hidden = self._hidden(observation)
+        logits = masked(self.policy_head(hidden), observation["action_mask"])
         return {Columns.ACTION_DIST_INPUTS: logits, Columns.EMBEDDINGS: hidden}
+
+    def _forward_exploration(self, batch: Batch, **kwargs: object) -> Batch:
+        with torch.profiler.record_function("ludus:act"), torch.no_grad():
+            return self._forward(batch)
 
     def compute_values(self, batch: Batch, embeddings: Tensor | None = None) -> Tensor:
         """[B] values."""
@@ -98,10 +101,13 @@ class GeneralNet(TorchRLModule, ValueFunctionAPI):
 
     def _forward(self, batch: Batch, **kwargs: object) -> Batch:
         observation = batch[Columns.OBS]
-        with torch.profiler.record_function("ludus:act"):
-            hidden = self._tower(observation, "actor")
-            logits = self._policy(hidden, observation)
+        hidden = self._tower(observation, "actor")
+        logits = self._policy(hidden, observation)
         return {Columns.ACTION_DIST_INPUTS: logits} | ({Columns.EMBEDDINGS: hidden} if len(self.towers) == 1 else {})
+
+    def _forward_exploration(self, batch: Batch, **kwargs: object) -> Batch:
+        with torch.profiler.record_function("ludus:act"), torch.no_grad():
+            return self._forward(batch)
 
     def compute_values(self, batch: Batch, embeddings: Tensor | None = None) -> Tensor:
         """[B] values for the player to move."""
