@@ -145,20 +145,22 @@ def test_it_trains_games_of_every_kind(game, tmp_path):
     assert any((tmp_path).glob("*/checkpoints/*/manifest.json"))
 
 
-def test_a_run_that_was_stopped_continues_with_env_runners(tmp_path):
-    """Two processes play; a run in one piece and one that was resumed learn the same."""
-    run = runs_config.resolve("cartpole", "rllib_ppo").replace(**SMALL | {"num_env_runners": 2, "steps": 160})
-    ends = []
-    for stopped in (False, True):
-        folder, opened = runs.start(run, tmp_path)
-        *_, last = runs.carry_out(folder, opened, stop=lambda stopped=stopped: stopped)
-        if stopped:
-            assert not last.finished
-            *_, last = runs.carry_out(folder, run, resume=True)
-        assert last.finished
-        ends.append(checkpoint.load(last.saved).arrays)
-    assert ends[0]["params"].keys() == ends[1]["params"].keys()
-    assert all(np.array_equal(ends[0]["params"][name], ends[1]["params"][name]) for name in ends[0]["params"])
+def test_a_run_continues_exactly_from_its_checkpoint(tmp_path):
+    """Two env runners play; the games in progress, the random numbers and the optimiser are those of the checkpoint."""
+    many = {"num_env_runners": 2, "steps": 120, "checkpoint_seconds": 0.0, "keep_checkpoints": 9}
+    run = runs_config.resolve("cartpole", "rllib_ppo").replace(**SMALL | many)
+    folder, opened = runs.start(run, tmp_path)
+    *_, whole = runs.carry_out(folder, opened)
+    early, *later, _ = checkpoint.list_checkpoints(folder / "checkpoints")
+    assert later
+    for path in checkpoint.list_checkpoints(folder / "checkpoints"):
+        if path != early:
+            path.rename(tmp_path / path.name)
+    *_, resumed = runs.carry_out(folder, run, resume=True)
+    assert resumed.saved.name == whole.saved.name
+    ends = [checkpoint.load(path).arrays for path in (tmp_path / whole.saved.name, resumed.saved)]
+    for group in ("params", "optimiser", "worker_0"):
+        assert all(np.array_equal(ends[0][group][name], array) for name, array in ends[1][group].items())
 
 
 def plain_config(folder: pathlib.Path):
