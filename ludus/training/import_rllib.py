@@ -19,7 +19,7 @@ from ludus.training.folder import CHECKPOINTS, new_folder, write_settings
 from ludus.types import LudusError
 
 GAME, NETWORK = "balatro", "balatro_encoders"
-WEIGHTS, SUFFIX = "ludus.safetensors", ".meta"
+WEIGHTS, SUFFIX = "weights.safetensors", ".meta"
 """the files beside RLlib's own, see `ludus.algorithms.rllib_ppo.callbacks`"""
 LARGEST = 2**30
 """limit for the bytes of the weights"""

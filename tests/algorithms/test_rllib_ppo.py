@@ -13,6 +13,7 @@ pytest.importorskip("torch", reason="pip install 'ludus[rllib]'")
 
 import torch
 from gymnasium import spaces
+from ray.rllib.algorithms.ppo import PPOConfig
 
 import ludus
 from ludus import algorithms, games
@@ -228,10 +229,10 @@ def test_folders_that_are_no_such_checkpoints_are_refused(saved, tmp_path):
     there = tmp_path / "checkpoint-000001"
     there.mkdir()
     (tmp_path / "checkpoint-000001.meta").write_text((saved / f"{path.name}.meta").read_text())
-    with pytest.raises(LudusError, match=r"has no ludus.safetensors; train with"):
+    with pytest.raises(LudusError, match=r"has no weights.safetensors; train with"):
         import_rllib(there, tmp_path / "runs")
-    (there / "ludus.safetensors").write_bytes((path / "ludus.safetensors").read_bytes()[:-8])
-    with pytest.raises(LudusError, match=r"ludus.safetensors"):
+    (there / "weights.safetensors").write_bytes((path / "weights.safetensors").read_bytes()[:-8])
+    with pytest.raises(LudusError, match=r"weights.safetensors"):
         import_rllib(there, tmp_path / "runs")
     (tmp_path / "checkpoint-000001.meta").write_text('{"reward": 0.5, "timesteps": -1, "games_played": 3}')
     with pytest.raises(LudusError, match=r"has no timesteps and games_played"):
@@ -246,6 +247,15 @@ def test_the_configs_are_translated():
     assert (made.clip_param, made.vf_clip_param, made.grad_clip, made.kl_target) == (0.2, 10.0, 0.5, 0.02)
     assert (made.num_gpus_per_learner, made.num_gpus_per_env_runner) == (1, 0)
     assert made.custom_resources_per_env_runner == {"gpu_memory": 0.1}
+
+
+def test_the_batch_may_be_larger_than_wanted():
+    """4,000 is no multiple of the 1,600 decisions of two env runners with four games and rollouts of 200."""
+    config.translated(config.PPO_CONFIG).environment(GameVectorEnv).validate()
+    with pytest.raises(ValueError, match="train_batch_size"):
+        PPOConfig().environment(GameVectorEnv).env_runners(
+            num_env_runners=2, num_envs_per_env_runner=4, rollout_fragment_length=200
+        ).training(train_batch_size_per_learner=4000).validate()
 
 
 def test_the_defaults_are_those_of_the_config():

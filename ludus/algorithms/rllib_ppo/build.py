@@ -11,6 +11,7 @@ from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from torch.profiler import record_function
 
+from ludus.algorithms.rllib_ppo.batches import AnyBatchConfig
 from ludus.algorithms.rllib_ppo.environments import BALATRO, GameVectorEnv, SelfPlayEnv, features_of, view_of
 from ludus.algorithms.rllib_ppo.modules import BalatroNet, GeneralNet
 from ludus.pool import Pool
@@ -38,7 +39,7 @@ def config_of(settings: RLlibPPO, game: str, num_envs: int, seed: int) -> PPOCon
         spec, module = pool.spec, module_of(settings, pool)
     finally:
         pool.close()
-    config = PPOConfig()
+    config = AnyBatchConfig()
     config.environment(
         GameVectorEnv if spec.seats == 1 else SelfPlayEnv, normalize_actions=False, clip_actions=False,
         env_config={"game": game, "network": settings.mlp.network}, disable_env_checking=True,

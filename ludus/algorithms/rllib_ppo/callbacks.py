@@ -21,7 +21,7 @@ from ludus.algorithms.rllib_ppo.modules import BalatroNet, flax_arrays
 from ludus.files import write_atomically
 from ludus.types import LudusError
 
-WEIGHTS = "ludus.safetensors"
+WEIGHTS = "weights.safetensors"
 """in the folder of a checkpoint: the weights by the names of the Flax twin"""
 SUFFIX = ".meta"
 

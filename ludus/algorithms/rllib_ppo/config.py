@@ -79,15 +79,17 @@ FAKE_GPUS = "_fake_gpus"
 
 def translated(*configs: Mapping[str, Any]) -> PPOConfig:
     """The configuration of RLlib 2.60 with the settings of these dicts, by their former names."""
-    ppo, given = session.load_rllib().PPOConfig(), {name: value for config in configs for name, value in config.items()}
+    session.load_rllib()
+    from ludus.algorithms.rllib_ppo.batches import AnyBatchConfig
+
+    ppo, given = AnyBatchConfig(), {name: value for config in configs for name, value in config.items()}
     for name, value in given.items():
         if name == FAKE_GPUS and value is False:
             continue
         if name not in NAMES:
             raise _unknown(name)
         getattr(ppo, NAMES[name].method)(**{NAMES[name].keyword: value})
-    found: PPOConfig = ppo
-    return found
+    return ppo
 
 
 def _unknown(name: str) -> LudusError:
