@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ludus.agents import checkpoint
-from ludus.agents.neural import devices
-from ludus.agents.neural.agent import DeepAgent
 from ludus.agents.neural.networks import new_variables, variable_shapes
 from ludus.algorithms.protocol import Groups, Metrics
 from ludus.algorithms.tally import DECISIONS, EPISODES, means, merged
 from ludus.types import Array, LudusError, PyTree
+
+if TYPE_CHECKING:  # env runners import this module, and JAX takes seconds and memory
+    from ludus.agents.neural.agent import DeepAgent
 
 Arrays = dict[str, Array]
 
@@ -62,6 +63,8 @@ class Learner(NamedTuple):
 def start(agent: DeepAgent, seed: int, kl_coef: float) -> Learner:
     """An untrained learner; its initial parameters are those of the Flax twin."""
     import jax
+
+    from ludus.agents.neural import devices
 
     devices.start()
     params = checkpoint.flatten(jax.device_get(new_variables(agent.network, jax.random.key(seed % 2**32))))

@@ -24,6 +24,9 @@ def load_rllib() -> Any:
     """The module of RLlib's PPO."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about a future default
+    os.environ.setdefault("RLLIB_TEST_NO_JAX_IMPORT", "1")  # JAX would take seconds and memory in every env runner
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the libraries that RLlib imports
@@ -32,8 +35,6 @@ def load_rllib() -> Any:
             from ray.rllib.algorithms import ppo
     except ImportError as missing:
         raise LudusError(f"rllib_ppo needs RLlib and PyTorch ({missing}): pip install 'ludus[rllib]'") from None
-    for name in QUIET:
-        logging.getLogger(name).setLevel(logging.ERROR)
     return ppo
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ludus.agents.neural.agent import DeepAgent
 from ludus.algorithms import tally as tallies
 from ludus.algorithms.protocol import Arrays, Desk, Metrics
 from ludus.algorithms.rllib_ppo import session
@@ -25,6 +24,7 @@ from ludus.dsl import random
 from ludus.types import Array, LudusError
 
 if TYPE_CHECKING:
+    from ludus.agents.neural.agent import DeepAgent
     from ludus.algorithms.rllib_ppo import RLlibPPO
 
 UNIT = 0x726C6C6962
