@@ -25,17 +25,29 @@ def load_rllib() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # no warning about a future default
     os.environ.setdefault("RLLIB_TEST_NO_JAX_IMPORT", "1")  # JAX would take seconds and memory in every env runner
-    for name in QUIET:
-        logging.getLogger(name).setLevel(logging.ERROR)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the libraries that RLlib imports
+        with _silent():
             import ray  # noqa: F401
             import torch  # noqa: F401
             from ray.rllib.algorithms import ppo
     except ImportError as missing:
         raise LudusError(f"rllib_ppo needs RLlib and PyTorch ({missing}): pip install 'ludus[rllib]'") from None
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.ERROR)
     return ppo
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without the warnings of RLlib and of the libraries that it imports."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 @contextlib.contextmanager
@@ -46,6 +58,7 @@ def started() -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # no message about each env runner
     with _own_sigterm(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(
