@@ -3,6 +3,7 @@
 import functools
 import json
 import pathlib
+import shutil
 import sys
 
 import numpy as np
@@ -187,8 +188,14 @@ def saved(tmp_path_factory):
         algorithm.train()
         if list(folder.glob("*.meta")):
             break
-    algorithm.stop()
+    stop(algorithm)
     return folder
+
+
+def stop(algorithm):
+    """Stop RLlib and remove the folder that it has made for its logs."""
+    algorithm.stop()
+    shutil.rmtree(algorithm.logdir)
 
 
 def test_a_better_mean_return_saves_a_checkpoint_with_metadata(saved):
@@ -205,7 +212,7 @@ def test_rllib_continues_from_a_checkpoint(saved):
     algorithm.restore_from_path(str(path))
     assert algorithm.iteration == int(path.name.partition("-")[2])
     result = algorithm.train()
-    algorithm.stop()
+    stop(algorithm)
     assert result["training_iteration"] == int(path.name.partition("-")[2]) + 1
 
 

@@ -55,7 +55,10 @@ def view_of(pool: Pool, network: str) -> View:
         return View(spaces.Dict(shown), actions, lambda observation, mask: features(observation))
     count = pool.spec.actions.n
     shown["action_mask"] = spaces.Box(0, 1, (count,), np.int8)
-    encode = lambda observation, mask: features(observation) | {"action_mask": mask.view(np.int8)}  # noqa: E731
+
+    def encode(observation: Mapping[str, Array], mask: Array) -> Observed:
+        return features(observation) | {"action_mask": mask.view(np.int8)}
+
     return View(spaces.Dict(shown), spaces.Discrete(count), encode)
 
 
