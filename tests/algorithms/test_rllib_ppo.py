@@ -314,3 +314,9 @@ def test_without_the_extra_one_sentence_names_it(module, tmp_path, monkeypatch):
     with pytest.raises(LudusError, match=r"rllib_ppo needs RLlib and PyTorch .*pip install 'ludus\[rllib\]'"):
         ludus.train("tictactoe", "rllib_ppo", steps=10, out=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_benchmark_of_no_games_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        command(["bench", "balatro", "--games", "0"])
+    assert "--games must be at least 1, not 0" in capsys.readouterr().err
