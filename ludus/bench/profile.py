@@ -6,6 +6,7 @@ import contextlib
 import pathlib
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ludus.algorithms.protocol import Profiled
@@ -45,8 +46,9 @@ def profile(run: Run[Any], steps: int, out: pathlib.Path) -> Profile:
     if steps < 1:
         raise LudusError(f"--steps must be at least 1, not {steps}")
     profiler = _profiler(run)
+    settings = getattr(run.settings, "in_one_process", lambda: run.settings)()
     started = time.perf_counter()
-    with contextlib.closing(open_run(run.replace(runtime="local", workers=1))) as opened:
+    with contextlib.closing(open_run(replace(run, settings=settings).replace(runtime="local", workers=1))) as opened:
         reports = train(opened.agent, opened.run.settings, new_learner(opened), opened.source, opened.ahead.update)
         before, updates = next(reports).learner.steps, 0
         first_seconds = time.perf_counter() - started
@@ -70,7 +72,7 @@ def _profiler(run: Run[Any]) -> Profiler:
     if not isinstance(run.settings, Profiled):
         raise LudusError(
             f"{run.algorithm} plays and learns in one compiled loop without parts to measure; ludus bench tabular "
-            "measures its speed, and ludus profile works with --algorithm ppo or world_model"
+            "measures its speed, and ludus profile works with --algorithm ppo, rllib_ppo or world_model"
         )
     return PROFILERS[run.settings.profiler]()
 

@@ -203,6 +203,15 @@ def learn(run: config.Run[AnyAlgorithm], updates: int = 0) -> Learned:
     return Learned(player, progress.learner.params, metrics[-1]["seconds"], metrics)
 
 
+def updates(run: config.Run[AnyAlgorithm]) -> Iterator[dict[str, float]]:
+    """The metrics of one update after the other, without writing to disk, for as long as they are asked for."""
+    with contextlib.closing(open_run(run)) as opened:
+        for progress in train(
+            opened.agent, opened.run.settings, new_learner(opened), opened.source, opened.ahead.update
+        ):  # fmt: skip
+            yield progress.metrics
+
+
 def match(game: str, learned: Learned, against: str, games: int) -> evaluate.Match:
     opponent = agents.load(against, game)
     pool = open_pool(game, 1, 0, threads=1)

@@ -27,10 +27,12 @@ def bench(
             "train",
             "export",
             "serve",
+            "mcp",
             "ray",
+            "balatro",
             "balatrobot",
             "quick",
-        ],
+        ],  # fmt: skip
         tyro.conf.Positional,
     ],
     /,
@@ -38,6 +40,7 @@ def bench(
     rows: int = 2048,
     rounds: int = 5,
     only: tuple[str, ...] = (),
+    games: int = 100,
     kills: int = 50,
     mutations: int = 100_000,
     compare: pathlib.Path | None = None,
@@ -53,12 +56,15 @@ def bench(
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, deep learning (train; about half an hour
             without --only), exported files in their runtimes (export), the server under load (serve; about half
-            an hour), the Ray runtime (ray; about fifteen minutes), the emulator of BalatroBot and 1,000 runs on it
-            compared with the engine (balatrobot; about two minutes), or a selection in half a minute (quick).
+            an hour), the MCP server (mcp; about five minutes), the Ray runtime (ray; about fifteen minutes), games of
+            Balatro an hour with learning, by RLlib's PPO and by ours (balatro; about three minutes), the emulator of
+            BalatroBot and 1,000 runs on it compared with the engine (balatrobot; about two minutes), or a selection in
+            half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
         only: For train, export, serve and ray: run only the parts whose names start with one of these: recall, …
+        games: For balatro: number of games that each algorithm plays at least, after its first update; 1 or more.
         kills: For serve and ray: number of times that a server, or a worker or node, is killed; 1 or more.
         mutations: For serve: number of malformed requests, 1 or more.
         compare: JSON file of earlier results: print both with ratios and noise.
@@ -73,6 +79,8 @@ def bench(
             return _serve(rounds, only, kills, mutations, tell)
         if suite == "ray":
             return _ray(rounds, only, kills, tell)
+        if suite == "balatro":
+            return _balatro(games, tell)
         return _suite(suite, game, rows, rounds, only, tell)
 
     if compare is not None:
@@ -126,6 +134,14 @@ def _ray(rounds: int, only: tuple[str, ...], kills: int, tell: Tell) -> Iterable
     from ludus.bench import ray
 
     return ray.suite(only, rounds, kills, tell)
+
+
+def _balatro(games: int, tell: Tell) -> Iterable[Result]:
+    if games < 1:
+        raise LudusError(f"--games must be at least 1, not {games}")
+    from ludus.bench import balatro
+
+    return balatro.suite(games, tell)
 
 
 def _suite(suite: str, game: str | None, rows: int, rounds: int, only: tuple[str, ...], tell: Tell) -> Iterable[Result]:

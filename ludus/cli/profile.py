@@ -16,7 +16,7 @@ def profile(
 
     Args:
         game: Name of the game, optionally with parameters: lair(locks=2).
-        algorithm: ppo, world_model, or another one that declares a profiler.
+        algorithm: ppo, rllib_ppo, world_model, or another one that declares a profiler.
         steps: Decisions to profile at least, after a first update that compiles.
         num_envs: Number of games at once; by default as in training.
         top: Number of operations to show.

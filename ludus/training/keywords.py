@@ -144,6 +144,18 @@ class Settings(TypedDict, total=False):
     """updates between two snapshots of the agent for the opponent "past"; 1 or more"""
     max_snapshots: int
     """newest snapshots that are kept for the opponent "past"; 1 or more"""
+    num_env_runners: int
+    """processes that play, with num_envs games each; 0 to play in the process that learns"""
+    cpus_per_env_runner: float
+    """CPUs that Ray reserves for each env runner; above 0, also fractions"""
+    num_gpus: float
+    """GPUs of the learner; 0 or more"""
+    train_batch_size: int
+    """decisions that an update learns from, at least; 1 or more"""
+    minibatch_size: int
+    """decisions per gradient step; 1 to train_batch_size"""
+    vf_clip_param: float
+    """upper limit of the squared error of a value; above 0"""
     planner: Mapping[str, object]
     """settings of the MPPI planner"""
     replay_size: int

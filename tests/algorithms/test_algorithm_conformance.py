@@ -13,6 +13,7 @@ from ludus import algorithms, games
 from ludus.agents import Agent, checkpoint, trained
 from ludus.agents.table import Table
 from ludus.algorithms.protocol import Algorithm, Desk
+from ludus.algorithms.rllib_ppo import session
 from ludus.bridges import AnyPool, identity_of, open_pool
 from ludus.runtimes import Job
 from ludus.runtimes.transport import codec
@@ -32,9 +33,12 @@ WORLD_MODEL = {
                 "decoder_dim": 8, "actor_dims": [8], "critic_dims": [8]},
     "planner": {"horizon": 3, "num_samples": 12, "num_pi_trajs": 3, "num_elites": 4, "iterations": 2},
 }  # fmt: skip
+RLLIB_PPO = {"num_env_runners": 0, "rollout_length": STEPS, "train_batch_size": 48, "minibatch_size": 24,
+             "update_epochs": 1, "mlp": NETWORK}  # fmt: skip
 SETTINGS = {
     "q_learning": {"": {}, "numpy": {"form": "numpy"}, "list": {"form": "list"}},
     "ppo": {"mlp": PPO | {"mlp": NETWORK}, "rnn": PPO | {"agent": "rnn", "model": RECURRENT}},
+    "rllib_ppo": {"": RLLIB_PPO},
     "world_model": {"": WORLD_MODEL},
 }
 """small settings, by algorithm and variant; algorithms that are not listed are tested with their defaults"""
@@ -86,8 +90,18 @@ def trial_of(case: Case) -> Trial:
     return Trial(case.name, algorithm, game, pool, algorithm.new_agent(pool))
 
 
+@pytest.fixture(scope="module")
+def a_ray():
+    """One Ray for all workers of RLlib, each of which would start its own."""
+    with session.started():
+        yield
+
+
 @pytest.fixture
 def trial(request):
+    if request.param.name == "rllib_ppo":
+        session.load_rllib()
+        request.getfixturevalue("a_ray")
     return trial_of(request.param)
 
 

@@ -93,7 +93,7 @@ def test_games_and_algorithms_that_do_not_fit_are_refused(game, algorithm, statu
 
 
 def test_only_fitting_algorithms_are_offered():
-    assert set(forms.form("car", None)["algorithms"]) == {"ppo", "world_model"}
+    assert set(forms.form("car", None)["algorithms"]) == {"ppo", "rllib_ppo", "world_model"}
     assert "value_iteration" in forms.form("tictactoe", None)["algorithms"]
     assert "value_iteration" not in forms.form("connect4", None)["algorithms"]
-    assert set(forms.form("balatro", None)["algorithms"]) == {"ppo"}
+    assert set(forms.form("balatro", None)["algorithms"]) == {"ppo", "rllib_ppo"}

@@ -17,6 +17,7 @@ import numpy as np
 from ludus.agents.neural import devices, distributions
 from ludus.agents.neural.distributions import Policy, SquashedGaussian
 from ludus.agents.neural.networks import games as game_networks
+from ludus.agents.neural.networks import named as named_networks
 from ludus.agents.neural.networks import new_variables, reads
 from ludus.agents.neural.networks.layout import Layout, layout_of, longest, packed, trimmed
 from ludus.agents.neural.networks.mlp import MLPAgent
@@ -196,7 +197,10 @@ def agent_for(
     layout = layout_of(game.observation, spec, made.layout or game.layout)
     dtype = jnp.bfloat16 if bfloat16 else jnp.float32
     network: Network
-    if isinstance(args, MLPArgs) and args.network:
+    named = named_networks.find(args.network) if isinstance(args, MLPArgs) and args.network else None
+    if named is not None:
+        network = named(layout, args, value_columns(spec) + curious, spec.actions, dtype=dtype)
+    elif isinstance(args, MLPArgs) and args.network:
         network = OwnNetwork(layout, args, value_columns(spec) + curious, spec.actions, find_own(args.network))
     elif isinstance(args, MLPArgs):
         plain = made.network if args.own and made.network else MLPAgent

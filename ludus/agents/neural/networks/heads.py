@@ -13,15 +13,13 @@ from jax.typing import DTypeLike
 
 from ludus.agents.neural.networks import kinds_of
 from ludus.agents.neural.networks.initializers import orthogonal
+from ludus.agents.neural.networks.settings import LOG_DEVIATIONS
 from ludus.agents.neural.networks.transformer import EncoderLayer, Film
 
 Array = jax.Array
 
 ILLEGAL = float(np.finfo(np.float32).min)
 """logit of illegal actions; finite, so that the difference of two of them is not NaN"""
-
-LOG_DEVIATIONS = (-5.0, 2.0)
-"""bounds of the log standard deviation of a Gaussian policy"""
 
 leaky = partial(nn.leaky_relu, negative_slope=0.1)
 nearly_uniform = orthogonal(0.01)

@@ -13,6 +13,8 @@ Activation = Literal["tanh", "relu", "silu", "gelu"]
 
 KNOWN_IDS, ID_DIMENSIONS = 999, 1024
 """size of the embedding table if `embedding_shape` is empty; one row is added for unknown ids"""
+LOG_DEVIATIONS = (-5.0, 2.0)
+"""bounds of the log standard deviation of a Gaussian policy"""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class MLPArgs:
     own: bool = True
     """use the game's own network, if it has one"""
     network: str = ""
-    """class of a network given from Python (ludus.train(…, network=…)), used instead of the MLP; empty for none"""
+    """another network instead of the MLP: a module such as balatro_encoders, or a class given to ludus.train"""
 
     def __post_init__(self) -> None:
         check_types(self)
