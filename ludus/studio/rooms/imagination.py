@@ -12,7 +12,7 @@ from ludus.agents.player import Player
 from ludus.agents.protocol import Key, Params
 from ludus.dsl.draw import CIRCLE, LINE, SHAPE
 from ludus.dsl.rows import bare, new_rows
-from ludus.studio.thoughts import one_row, unwrapped
+from ludus.agents.thoughts import one_row, unwrapped
 from ludus.types import Array, Step
 
 HORIZON = 20

@@ -6,7 +6,7 @@ import pytest
 from ludus import agents
 from ludus.agents.tabular import TabularAgent
 from ludus.pool import Pool
-from ludus.studio import thoughts
+from ludus.agents import thoughts
 from ludus.studio.rooms.players import Player
 
 
