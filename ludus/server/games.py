@@ -134,10 +134,10 @@ class Games:
             check_undo(match, table.saved)
             kept = match.last_move_of(seat) * len(table.saved.actions) // len(match.actions)
             shorter = msgspec.structs.replace(table.saved, actions=table.saved.actions[:kept], picks={}, sent={})
-            await self._go_back(id, table, shorter)
-            return await self.look(table.match.state, id, seat)
+            earlier = await self._go_back(id, table, shorter)
+            return await self.look(earlier.state, id, seat)
 
-    async def _go_back(self, id: str, table: Table, saved: Saved) -> None:
+    async def _go_back(self, id: str, table: Table, saved: Saved) -> Match:
         """Replace the game by an earlier state of it; if that fails, the copy is dropped as after a failed move."""
         counter = table.counter
         try:
@@ -150,6 +150,7 @@ class Games:
         except BaseException:
             self._drop(id)
             raise
+        return earlier
 
     async def advise(self, id: str, seat: int, key: str, agent: str) -> Advice:
         """What an agent would do in the place of a person who is to move, from what that person may see."""

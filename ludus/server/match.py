@@ -335,7 +335,9 @@ def draws_random_numbers(game: games.Game) -> bool:
 def check_undo(match: Match, saved: Saved) -> None:
     """Raise Problem if a move of this game cannot be taken back without giving an advantage."""
     if match.hidden or draws_random_numbers(match.pool.game):
-        detail = f"{match.pool.name} hides cards or draws random numbers, and a move taken back would have revealed them"
+        detail = (
+            f"{match.pool.name} hides cards or draws random numbers, and a move taken back would have revealed them"
+        )
         raise Problem(409, "no_undo", f"{detail}; open another game instead")
     if len(match.persons()) > 1:
         raise Problem(409, "no_undo", "more than one person plays this game, so a move cannot be taken back")

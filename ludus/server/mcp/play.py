@@ -67,7 +67,9 @@ class GameTools:
     async def list_games(self) -> Annotated[CallToolResult, GameList]:
         """List the games with their seats, parameters, and the agents that can be named as opponents or advisors."""
         found = await self.games.look(self._listed)
-        lines = [f"{one['name']}: {one['title']}, {one['summary']} Agents: {', '.join(one['agents'])}." for one in found]
+        lines = [
+            f"{one['name']}: {one['title']}, {one['summary']} Agents: {', '.join(one['agents'])}." for one in found
+        ]
         return answered("\n".join(lines), {"games": found})
 
     def _listed(self) -> list[GameFacts]:

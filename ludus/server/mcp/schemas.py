@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, StrictInt
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 GameName = Annotated[
     str, Field(min_length=1, max_length=200, description="Name of a game, optionally with parameters: lair(locks=2).")
@@ -16,7 +16,7 @@ AgentName = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="An agent from list_games (best, expert, perfect, trained, random, mcts(200), ...) or a run's name.",
+        description="An agent from list_games (best, expert, trained, random, mcts(200), ...) or the name of a run.",
     ),
 ]
 RunName = Annotated[str, Field(min_length=1, max_length=100, description="Name of a run, such as connect4-0001.")]
