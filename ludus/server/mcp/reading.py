@@ -100,7 +100,7 @@ def rules_text(game: games.Game) -> str:
     """What a game is, from its module: description, seats, actions, parameters and what a seat observes."""
     spec, rules = game.spec, game.rules
     paragraphs = [f"# {game.title}", (rules.__doc__ or "").strip().partition(":")[2].strip()]
-    paragraphs.append(f"{spec.seats} seats, {spec.turns} moves, at most {spec.horizon:,} moves a game.")
+    paragraphs.append(f"Seats: {spec.seats}; {spec.turns} moves, at most {spec.horizon:,} moves a game.")
     if isinstance(spec.actions, Discrete):
         paragraphs.append(
             f"Actions are numbers from 0 to {spec.actions.n - 1}; legal_moves names those that are legal."

@@ -128,7 +128,9 @@ class WorkTools:
             facts = await finished([*words, "--games", str(games), "--seed", str(seed % 2**31), "--json"])
         finally:
             self._evaluating -= 1
-        shown = {**{key: value for key, value in facts.items() if key not in ("run", "checkpoint")}, "agent": agent}
+        shown = {key: value for key, value in facts.items() if key not in ("run", "checkpoint")} | {"agent": agent}
+        if "against" in shown:
+            shown["against"] = against  # instead of the path of its checkpoint
         return answered(json.dumps(plain(shown)), {"facts": plain(shown)})
 
     def _command(self, agent: str, game: str | None, against: str) -> list[str]:
