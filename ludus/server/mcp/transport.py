@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.responses import PlainTextResponse
@@ -31,7 +32,20 @@ def serve_stdio(options: Options) -> None:
 
 async def _serve_stdio(options: Options) -> None:
     async with opened(options) as one:
+        ending: list[asyncio.Task[None]] = []
+        _on_signals(lambda: ending.append(asyncio.create_task(_end(one))))
         await one.server.run_stdio_async()
+
+
+async def _end(one: Opened) -> None:
+    """Stop the trainers and end the process; the thread that reads the standard input cannot be interrupted."""
+    await one.working.close()
+    os._exit(0)
+
+
+def _on_signals(work: Callable[[], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, work)
 
 
 def serve_http(options: Options, listening: socket.socket, token: str) -> None:
@@ -44,8 +58,9 @@ async def _serve_http(options: Options, listening: socket.socket, token: str) ->
     async with opened(options) as one:
         config = uvicorn.Config(
             application(one, Rules(token)), lifespan="on", log_config=None, access_log=False, server_header=False,
-            proxy_headers=False, timeout_graceful_shutdown=5,
+            proxy_headers=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
+        _on_signals(lambda: None)  # uvicorn handles them, and raises them again when it has ended
         await uvicorn.Server(config).serve([listening])
 
 
