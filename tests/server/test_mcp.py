@@ -331,6 +331,11 @@ def test_runs_are_trained_stopped_evaluated_and_played_against(tmp_path):
             found = await ask(client, "evaluate", agent=short["name"], games=40, against=short["name"])
             assert found["facts"]["games"] == 40 and found["facts"]["against"] == short["name"]
             assert str(tmp_path) not in json.dumps(found)
+            endless = {"agent": "mcts(9999)", "game": "connect4", "games": 1000, "against": "mcts(9999)"}
+            with pytest.raises(MCPError, match="imed out"):
+                await client.call_tool("evaluate", endless, read_timeout_seconds=0.5)
+            while one.working._evaluating:  # cancelling the call has ended the process
+                await asyncio.sleep(0.01)
             game = await ask(client, "new_game", game="tictactoe", opponent=short["name"])
             advice = await ask(client, "advise", game_id=game["game_id"], agent=short["name"])
             assert advice["unit"] == "value" and len(advice["moves"]) == 9

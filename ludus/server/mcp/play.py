@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 from mcp_types import CallToolResult, ImageContent
 from pydantic import Field, StrictBool
@@ -35,6 +38,9 @@ from ludus.server.problems import Problem
 from ludus.training.folder import list_runs
 from ludus.types import Discrete, LudusError
 
+COMPILING = 45.0
+"""seconds that a call waits for the compiler; clients often give a call 60"""
+Result = TypeVar("Result")
 MOST_LISTED = 500
 """legal moves in one answer"""
 
@@ -98,7 +104,7 @@ class GameTools:
         named = seats if seats is not None else await self.games.look(usual_seats, game, opponent)
         if seed is not None and named.count(PERSON) > 1:
             raise Problem(422, "invalid", "leave out the seed if several persons play: it would foretell the game")
-        opened = await self.games.open(messages.NewGame(game, named, seed))
+        opened = await compiled(lambda: self.games.open(messages.NewGame(game, named, seed)))
         ids = {seat: f"{opened.id}:{seat}:{key}" for seat, key in opened.keys.items()}
         own, *others = ids
         facts = {
@@ -174,7 +180,7 @@ class GameTools:
         (tables, perfect players, lookahead); agents with fixed rules give only a move.
         """
         seat = own_seat(game_id)
-        found = await self.games.advise(seat.id, seat.seat, seat.key, agent)
+        found = await compiled(lambda: self.games.advise(seat.id, seat.seat, seat.key, agent))
         moves = [{"action": one.action, "name": one.name, "rating": finite(one.rating)} for one in found.moves]
         facts = {
             "agent": found.agent, "move": found.move, "action": found.action, "name": found.name,
@@ -197,6 +203,18 @@ def own_seat(game_id: str) -> OwnSeat:
     if seat is None:
         raise Problem(403, "not_your_seat", "this id only watches; use the game_id of a seat")
     return OwnSeat(name, seat, key)
+
+
+async def compiled(work: Callable[[], Awaitable[Result]]) -> Result:
+    """The result of some work, which waits if its game has to be compiled; a model cannot wait by itself."""
+    deadline = time.monotonic() + COMPILING
+    while True:
+        try:
+            return await work()
+        except Problem as problem:
+            if problem.code != "compiling" or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(0.5)
 
 
 def usual_seats(name: str, opponent: str) -> list[str]:

@@ -162,10 +162,11 @@ class WorkTools:
 
 async def finished(words: list[str]) -> JsonObject:
     """Run a command of ludus in a process of its own; the object that it prints."""
+    command = [sys.executable, "-m", "ludus.cli", *words]
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "ludus.cli", *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+        *command, stdin=nothing, stdout=pipe, stderr=pipe, start_new_session=True
+    )
     try:
         async with asyncio.timeout(PATIENCE):
             out, complaint = await process.communicate()
