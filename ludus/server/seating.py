@@ -5,15 +5,18 @@ A request never names a path.
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import re
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 
 from ludus import agents, games
 from ludus.agents import trained
 from ludus.agents.player import Contestant
 from ludus.server.problems import Problem
+from ludus.training import config
 from ludus.training.folder import SETTINGS
 from ludus.types import LudusError
 
@@ -64,6 +67,13 @@ class Bench:
             return None
         folder = self.runs / name
         return folder if (folder / SETTINGS).is_file() and not folder.is_symlink() else None
+
+    def trained(self) -> Iterator[tuple[str, str]]:
+        """The names of the runs, each with its game; unreadable ones are left out."""
+        for folder in sorted(self.runs.iterdir()) if self.runs and self.runs.is_dir() else ():
+            if self.run(folder.name):
+                with contextlib.suppress(LudusError):
+                    yield folder.name, config.read(folder / SETTINGS).game
 
 
 def check_agent(name: str, game: games.Game) -> str:

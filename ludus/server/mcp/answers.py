@@ -41,12 +41,13 @@ def telling(tool: Tool[Arguments]) -> Tool[Arguments]:
 
 
 def view_of(state: State, game_id: str, observation: bool = False) -> GameView:
-    """A state for a client; the observation only on request, because it is long."""
+    """A state for a client; the observation and all legal moves only on request, because they are long."""
+    shown = len(state.legal) if observation else SHOWN
     view: GameView = {
         "game_id": game_id, "game": state.game, "seats": state.seats, "seat": state.seat, "move": state.move,
         "turn": state.turn, "over": state.over, "result": state.result,
         "scores": [finite(score) for score in state.scores], "text": state.text, "legal_count": len(state.legal),
-        "legal": [{"action": one.action, "name": one.name} for one in state.legal[:SHOWN]],
+        "legal": [{"action": one.action, "name": one.name} for one in state.legal[:shown]],
         "low": state.low, "high": state.high,
         "last": [{"move": one.move, "seat": one.seat, "name": one.name} for one in state.last],
     }  # fmt: skip

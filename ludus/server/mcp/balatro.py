@@ -50,7 +50,7 @@ class BalatroTools:
     ) -> Annotated[CallToolResult, Report]:  # fmt: skip
         """Score a hand of Balatro step by step, by the rules of the real game.
 
-        Cards are written "KH", "10S" or "QC steel foil red"; jokers "j_blueprint" or "j_baron poly", from left to
+        Cards are written "KH", "10S" or "QC steel foil red-seal"; jokers "j_blueprint" or "j_baron poly", from left to
         right. `levels` and `plays` give the level of poker hands and how often they were played: {"Flush": 4}.
         `hands_left` is counted after this hand. `rolls` says which chances succeed, such as {"lucky_mult": 1}.
         """

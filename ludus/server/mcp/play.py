@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple, TypeVar
 
 from mcp_types import CallToolResult, ImageContent
@@ -35,7 +36,6 @@ from ludus.server.mcp.schemas import (
     Seed,
 )
 from ludus.server.problems import Problem
-from ludus.training.folder import list_runs
 from ludus.types import Discrete, LudusError
 
 COMPILING = 45.0
@@ -69,6 +69,7 @@ class GameTools:
     """The tools of game sessions."""
 
     games: Games
+    _facts: dict[str, GameFacts] = field(default_factory=dict)
 
     async def list_games(self) -> Annotated[CallToolResult, GameList]:
         """List the games with their seats, parameters, and the agents that can be named as opponents or advisors."""
@@ -79,22 +80,18 @@ class GameTools:
         return answered("\n".join(lines), {"games": found})
 
     def _listed(self) -> list[GameFacts]:
-        folder = self.games.bench.runs
-        trained = [(one.name, one.game) for one in list_runs(folder) if one.algorithm] if folder else []
+        trained = list(self.games.bench.trained())
         found = []
         for name in games.names():
-            try:
-                with interpreted():
-                    game = games.load(name)
-                runs = [run for run, played in trained if games.plain_name(played) == name]
-                found.append(facts_of(game, runs))
-            except LudusError:
-                continue  # a broken game of the user is shown by `ludus games`, and cannot be played
+            with contextlib.suppress(LudusError):  # a broken game of the user cannot be played; ludus games shows it
+                facts = self._facts.get(name) or self._facts.setdefault(name, facts_of(name))
+                found.append({**facts, "runs": [run for run, played in trained if games.plain_name(played) == name]})
         return found
 
     async def new_game(
         self, game: GameName, seats: Annotated[list[AgentName], Field(max_length=64)] | None = None,
         opponent: AgentName = "best", seed: Seed | None = None,
+        observation: StrictBool = False,
     ) -> Annotated[CallToolResult, OpenedGame]:  # fmt: skip
         """Open a game. By default you play the first seat and `opponent` all others.
 
@@ -109,7 +106,7 @@ class GameTools:
         own, *others = ids
         facts = {
             "game_id": ids[own], "other_game_ids": {seat: ids[seat] for seat in others}, "watch_id": opened.id,
-            "state": view_of(opened.state, ids[own]),
+            "state": view_of(opened.state, ids[own], observation),
         }  # fmt: skip
         text = f"game_id: {ids[own]}\n{state_text(opened.state)}"
         return answered(text + "".join(f"\ngame_id of seat {seat}: {ids[seat]}" for seat in others), facts)
@@ -119,7 +116,7 @@ class GameTools:
     ) -> Annotated[CallToolResult, GameView]:
         """Show a game as your seat sees it: the board in words, the newest moves, whose turn it is, the legal moves.
 
-        `observation` adds all numbers that a trained agent reads.
+        `observation` adds all numbers that a trained agent reads, and lists all legal moves, for programs.
         """
         seat = seat_of(game_id)
         state = await self.games.state(*seat)
@@ -147,7 +144,7 @@ class GameTools:
 
     async def play(
         self, game_id: GameId, move: Action | Numbers | MoveName, at_move: MoveNumber | None = None,
-        picture: Picture = "none",
+        picture: Picture = "none", observation: StrictBool = False,
     ) -> Annotated[CallToolResult, GameView]:  # fmt: skip
         """Play a move by its name or its action number; a list of numbers if actions are continuous.
 
@@ -162,7 +159,7 @@ class GameTools:
         wanted = messages.Move(number, seat.seat, action, name, seat.key)
         state = await self.games.move(seat.id, wanted)
         pictures = [] if picture == "none" else [await self._picture(Seat(*seat), picture)]
-        return answered(state_text(state), view_of(state, game_id), *pictures)
+        return answered(state_text(state), view_of(state, game_id, observation), *pictures)
 
     async def undo(self, game_id: GameId) -> Annotated[CallToolResult, GameView]:
         """Take back your newest move and the agents' answers to it, for practice.
@@ -231,8 +228,10 @@ def check_name(name: str) -> str:
     return name
 
 
-def facts_of(game: games.Game, runs: list[str]) -> GameFacts:
+def facts_of(name: str) -> GameFacts:
     """What a client needs to know about a game."""
+    with interpreted():
+        game = games.load(name)
     actions, hidden = game.spec.actions, has_hidden_information(game)
     if isinstance(actions, Discrete):
         kind = f"one of {actions.n} actions"
@@ -243,7 +242,7 @@ def facts_of(game: games.Game, runs: list[str]) -> GameFacts:
         "turns": game.spec.turns, "actions": kind, "hidden": hidden,
         "undo": not hidden and not draws_random_numbers(game),
         "parameters": {key: one.meaning for key, one in games.parameters_of(game.rules).items()},
-        "agents": [*agents.kinds_for(game.name), *agents.shipped_kinds(game.name)], "runs": runs,
+        "agents": [*agents.kinds_for(game.name), *agents.shipped_kinds(game.name)], "runs": [],
     }  # fmt: skip
 
 

@@ -14,7 +14,12 @@ SIMPLE = {"tarots_used": 0, "skips": 0}
 
 
 def text_of(card):
-    marks = [card.get("enh"), card.get("edition"), card.get("seal"), "debuffed" if card.get("debuffed") else None]
+    marks = [
+        card.get("enh"),
+        card.get("edition"),
+        f"{card['seal']}-seal" if card.get("seal") else None,
+        "debuffed" if card.get("debuffed") else None,
+    ]
     return " ".join([card["rank"] + card["suit"], *filter(None, marks)])
 
 

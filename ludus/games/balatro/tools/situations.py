@@ -1,4 +1,4 @@
-"""Situations for the score calculator from short texts: cards like "KH steel foil red", jokers like "j_baron poly"."""
+"""Situations for the score calculator from short texts: cards like "KH steel foil", jokers like "j_baron poly"."""
 
 from __future__ import annotations
 
@@ -41,18 +41,24 @@ def card(text: str) -> JsonObject:
     first, *marks = text.split() or [""]
     rank, suit = first[:-1].upper().replace("T", "10"), first[-1:].upper()
     if rank.replace("10", "T") not in tuple(cards.RANKS) or suit not in tuple(cards.SUITS):
-        raise LudusError(f'"{text}" is not a card; write rank and suit, like KH, 10S or "QC steel foil red"')
+        raise LudusError(f'"{text}" is not a card; write rank and suit, like KH, 10S or "QC steel foil red-seal"')
     found: JsonObject = {"rank": rank, "suit": suit, "enh": None, "edition": None, "seal": None, DEBUFFED: False}
     for mark in marks:
         word = mark.lower()
         kind = next((kind for kind, words in MARKS.items() if word in words), None)
         if kind is None:
             raise LudusError(f'"{mark}" of "{text}" is no mark of a card; known are {", ".join(_all_marks())}')
-        found[kind] = word == DEBUFFED if kind == DEBUFFED else word
+        found[kind] = word == DEBUFFED if kind == DEBUFFED else word.removesuffix(SEAL)
     return found
 
 
-MARKS = {"enh": ENHANCEMENTS[1:], "edition": EDITIONS[1:4], "seal": SEALS[1:], DEBUFFED: (DEBUFFED,)}
+SEAL = "-seal"
+MARKS = {
+    "enh": ENHANCEMENTS[1:],
+    "edition": EDITIONS[1:4],
+    "seal": tuple(seal + SEAL for seal in SEALS[1:]),
+    DEBUFFED: (DEBUFFED,),
+}
 
 
 def _all_marks() -> list[str]:
