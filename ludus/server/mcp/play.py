@@ -81,11 +81,13 @@ class GameTools:
 
     def _listed(self) -> list[GameFacts]:
         trained = list(self.games.bench.trained())
-        found = []
+        found: list[GameFacts] = []
         for name in games.names():
             with contextlib.suppress(LudusError):  # a broken game of the user cannot be played; ludus games shows it
                 facts = self._facts.get(name) or self._facts.setdefault(name, facts_of(name))
-                found.append({**facts, "runs": [run for run, played in trained if games.plain_name(played) == name]})
+                own = [run for run, played in trained if games.plain_name(played) == name]
+                listed: GameFacts = {**facts, "runs": own}
+                found.append(listed)
         return found
 
     async def new_game(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import logging
 import pathlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
 from ludus import __version__
 from ludus.server.games import Games
@@ -75,13 +77,40 @@ def built(playing: GameTools, balatro: BalatroTools, working: WorkTools) -> MCPS
         playing.advise, balatro.score_hand, balatro.inspect_seed, working.train, working.stop_training, working.runs,
         working.evaluate,
     ]  # fmt: skip
+    tools = [tool_of(method) for method in methods]
     server: MCPServer[None] = MCPServer(
         "ludus", title="Ludus", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING",
-        tools=[tool_of(method) for method in methods],
+        tools=tools, middleware=[Sentences({tool.name: tool for tool in tools})],
     )  # fmt: skip
     logging.getLogger("mcp").setLevel(logging.WARNING)
     install(server, Reading(playing, working))
     return server
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Middleware that says in one sentence which arguments of a refused call were wrong."""
+
+    tools: Mapping[str, Tool]
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method == "tools/call" and isinstance(result, dict) and result.get("isError"):
+            name, arguments = (ctx.params or {}).get("name"), (ctx.params or {}).get("arguments")
+            if name in self.tools and (sentence := mistakes(self.tools[name], arguments or {})):
+                return {**result, "content": [{"type": "text", "text": sentence}]}
+        return result
+
+
+def mistakes(tool: Tool, arguments: dict[str, Any]) -> str:
+    """A sentence about the arguments that do not fit the schema of a tool; empty if all do."""
+    try:
+        tool.fn_metadata.validate_arguments(arguments)
+    except ValidationError as error:
+        wrong = [f"{one['loc'][0] if one['loc'] else 'arguments'}: {one['msg']}" for one in error.errors()[:6]]
+        known = ", ".join(tool.parameters.get("properties", {})) or "none"
+        return f"{tool.name} was called with wrong arguments. {'; '.join(wrong)}. Its arguments are: {known}"
+    return ""
 
 
 def tool_of(method: Callable[..., Any]) -> Tool:
