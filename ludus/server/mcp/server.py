@@ -96,8 +96,9 @@ class Sentences:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
         if ctx.method == "tools/call" and isinstance(result, dict) and result.get("isError"):
-            name, arguments = (ctx.params or {}).get("name"), (ctx.params or {}).get("arguments")
-            if name in self.tools and (sentence := mistakes(self.tools[name], arguments or {})):
+            called = ctx.params or {}
+            tool = self.tools.get(str(called.get("name")))
+            if tool and (sentence := mistakes(tool, called.get("arguments") or {})):
                 return {**result, "content": [{"type": "text", "text": sentence}]}
         return result
 
