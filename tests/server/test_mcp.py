@@ -16,7 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from ludus import agents, games
-from ludus.bench.mcp import malformed, whole_game
+from ludus.bench.mcp import Call, Malformer, malformed, whole_game
 from ludus.evaluation import replays
 from ludus.server.match import Match, Opening
 from ludus.server.mcp.server import Options, opened
@@ -265,6 +265,14 @@ def test_malformed_calls_are_refused_and_reveal_nothing(tmp_path, caplog):
     tally = asyncio.run(flood())
     assert tally.crashed == tally.revealed == 0 and tally.refused > 1000 and tally.answered > 100
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
+
+
+def test_answers_that_reveal_something_are_noticed():
+    malformer = Malformer(0, {"game_id": "game.a:0:mine", "other_game_ids": {"1": "game.a:1:theirs"}})
+    own, forged = Call("state", {"game_id": "game.a:0:mine"}), Call("state", {"game_id": "game.a:1:mine"})
+    assert not malformer.reveals(own, {"seat": 0, "observation": {}}) and not malformer.reveals(forged, None)
+    assert malformer.reveals(forged, {"seat": 1, "observation": {}})
+    assert malformer.reveals(own, {"seat": 0, "text": "the key is theirs"})
 
 
 def test_no_request_names_a_path(tmp_path):
