@@ -17,7 +17,7 @@ from ludus.files import write_atomically
 from ludus.studio.refusal import Refusal
 from ludus.training import config, control, runs
 from ludus.training.folder import SETTINGS
-from ludus.training.trainer_process import launch
+from ludus.training.trainer_process import forget_unstarted, launch
 from ludus.types import JsonObject
 
 LIVING = ("training", "paused")
@@ -75,9 +75,7 @@ class Trainers:
             ended = [one for one in self.children if one[1].poll() is not None]
             self.children = [one for one in self.children if one not in ended]
         for name, child in ended:
-            trainer = control.trainer_of(self.out / name)
-            if child.returncode == -signal.SIGTERM and trainer.get("pid") == child.pid and "since" not in trainer:
-                (self.out / name / control.TRAINER).unlink(missing_ok=True)
+            forget_unstarted(self.out / name, child)
 
     def remove(self, folder: Path) -> None:
         """Delete a run that is not being trained."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -30,6 +31,13 @@ def launch(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
     if control.trainer_of(folder).get("pid") != child.pid:
         write_atomically(folder / control.TRAINER, json.dumps(facts).encode())
     return child
+
+
+def forget_unstarted(folder: Path, child: subprocess.Popen[bytes]) -> None:
+    """Remove the traces of a trainer that was stopped before it began to train: it has not failed."""
+    trainer = control.trainer_of(folder)
+    if child.poll() == -signal.SIGTERM and trainer.get("pid") == child.pid and "since" not in trainer:
+        (folder / control.TRAINER).unlink(missing_ok=True)
 
 
 def shorten_log(folder: Path) -> None:

@@ -61,6 +61,12 @@ async def trained(client, name):
         await asyncio.sleep(0.1)
 
 
+async def begun(client, name):
+    """Wait until a run has made steps."""
+    while (await ask(client, "runs", run=name))["runs"][0]["steps"] == 0:
+        await asyncio.sleep(0.05)
+
+
 # A server in a process of its own.
 
 
@@ -335,7 +341,10 @@ def test_runs_are_trained_stopped_evaluated_and_played_against(tmp_path):
                 long = await ask(client, "train", **start, steps=50_000_000)
             assert "the maximum" in await refusal(client, "train", **start, steps=10)
             assert (await trained(client, short["name"]))["status"] == "finished"
+            await begun(client, long["name"])
             assert (await ask(client, "stop_training", run=long["name"]))["status"] == "stopped"
+            early = await ask(client, "train", **start, steps=50_000_000)
+            assert (await ask(client, "stop_training", run=early["name"]))["status"] in ("new", "stopped")
             assert "does not train" in await refusal(client, "stop_training", run=long["name"])
             found = await ask(client, "evaluate", agent=short["name"], games=40, against=short["name"])
             assert found["facts"]["games"] == 40 and found["facts"]["against"] == short["name"]
@@ -351,8 +360,7 @@ def test_runs_are_trained_stopped_evaluated_and_played_against(tmp_path):
             metrics = await client.read_resource(f"ludus://runs/{short['name']}/metrics")
             assert json.loads(metrics.contents[0].text)[-1]["step"] >= 20_000
             last = await ask(client, "train", **start, steps=50_000_000)
-            while (await ask(client, "runs", run=last["name"]))["runs"][0]["steps"] == 0:
-                await asyncio.sleep(0.05)
+            await begun(client, last["name"])
         return one.working
 
     assert asyncio.run(train())._living() == []  # closing the server has stopped the trainer

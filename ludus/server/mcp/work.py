@@ -26,7 +26,7 @@ from ludus.server.mcp.schemas import AgentName, GameName, Report, RunFacts, RunL
 from ludus.server.problems import Problem
 from ludus.training import config, control, loggers, runs
 from ludus.training.folder import METRICS, SETTINGS, Summary, list_runs, summary
-from ludus.training.trainer_process import launch
+from ludus.training.trainer_process import forget_unstarted, launch
 from ludus.types import JsonObject
 
 MOST_STEPS, MOST_GAMES = 100_000_000, 1_000
@@ -83,7 +83,10 @@ class WorkTools:
         return folder
 
     def _living(self) -> list[str]:
-        self._trainers = {name: child for name, child in self._trainers.items() if child.poll() is None}
+        for name, child in list(self._trainers.items()):
+            if child.poll() is not None:
+                forget_unstarted(self.out / name, child)
+                del self._trainers[name]
         return list(self._trainers)
 
     async def stop_training(self, run: RunName) -> Annotated[CallToolResult, RunFacts]:
