@@ -73,8 +73,11 @@ bench: setup  ## measure on this machine and replace the committed results
 	$(BIN)/ludus bench train --json > benchmarks/results/train.json.part
 	$(BIN)/ludus bench export --json > benchmarks/results/export.json.part
 	$(BIN)/ludus bench serve --json > benchmarks/results/serve.json.part
+	$(BIN)/ludus bench mcp --json > benchmarks/results/mcp.json.part
+	$(BIN)/ludus bench ray --json > benchmarks/results/ray.json.part
+	$(BIN)/ludus bench balatro --json > benchmarks/results/rllib_balatro.json.part
 	$(BIN)/ludus bench balatrobot --json > benchmarks/results/balatrobot.json.part
-	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train export serve balatrobot quick; do mv $$suite.json.part $$suite.json; done
+	cd benchmarks/results && for suite in pool startup gymnasium perfect tabular train export serve mcp ray rllib_balatro balatrobot quick; do mv $$suite.json.part $$suite.json; done
 
 bench-quick: setup  ## half a minute: fails if a speed is less than half of the committed results, by a reference loop
 	$(BIN)/ludus bench quick --rounds 1 --compare benchmarks/results/quick.json --threshold 0.5

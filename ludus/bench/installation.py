@@ -27,6 +27,7 @@ EXTRAS = {
     "server": Extra(("jax", "fastapi", "uvicorn", "httptools", "prometheus_client"), "agents over HTTP: ludus serve"),
     "client": Extra(("httpx",), "clients of ludus serve: ludus.Client"),
     "redis": Extra(("redis",), "sessions of several servers: ludus serve --store redis://…"),
+    "mcp": Extra(("jax", "mcp", "uvicorn"), "games and agents for language models: ludus mcp"),
     "onnx": Extra(("onnx", "onnxruntime"), "ONNX files: ludus export --format onnx"),
     "tflite": Extra(("ai_edge_litert",), "TensorFlow Lite files: ludus export --format tflite"),
     "gymnasium": Extra(("gymnasium",), "games as Gymnasium environments, and environments of Gymnasium as games"),

@@ -42,6 +42,7 @@ def run(arguments: list[str]) -> None:
         duel,
         export,
         import_weights,
+        mcp,
         profile,
         runs,
         serve,
@@ -63,6 +64,7 @@ def run(arguments: list[str]) -> None:
         and duel
         and export
         and import_weights
+        and mcp
         and playing
         and profile
         and runs

@@ -14,27 +14,15 @@ from ludus.types import LudusError
 if TYPE_CHECKING:
     from ludus.bench import Result, Tell
 
+Suite = Literal[
+    "pool", "startup", "gymnasium", "perfect", "tabular", "train", "export", "serve", "mcp", "ray", "balatro",
+    "balatrobot", "quick",
+]  # fmt: skip
+
 
 @app.command
 def bench(
-    suite: Annotated[
-        Literal[
-            "pool",
-            "startup",
-            "gymnasium",
-            "perfect",
-            "tabular",
-            "train",
-            "export",
-            "serve",
-            "mcp",
-            "ray",
-            "balatro",
-            "balatrobot",
-            "quick",
-        ],  # fmt: skip
-        tyro.conf.Positional,
-    ],
+    suite: Annotated[Suite, tyro.conf.Positional],
     /,
     game: str | None = None,
     rows: int = 2048,
@@ -56,17 +44,17 @@ def bench(
         suite: What to measure: stepping (pool), start-up time, Gymnasium's vector interface compared with ours,
             the perfect player, tabular learning, deep learning (train; about half an hour
             without --only), exported files in their runtimes (export), the server under load (serve; about half
-            an hour), the MCP server (mcp; about five minutes), the Ray runtime (ray; about fifteen minutes), games of
-            Balatro an hour with learning, by RLlib's PPO and by ours (balatro; about three minutes), the emulator of
-            BalatroBot and 1,000 runs on it compared with the engine (balatrobot; about two minutes), or a selection in
-            half a minute (quick).
+            an hour), the MCP server through its official client (mcp; about ten minutes), the Ray runtime (ray; about
+            fifteen minutes), games of Balatro an hour with learning, by RLlib's PPO and by ours (balatro; about three
+            minutes), the emulator of BalatroBot and 1,000 runs on it compared with the engine (balatrobot; about two
+            minutes), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
-        only: For train, export, serve and ray: run only the parts whose names start with one of these: recall, …
+        only: For train, export, serve, mcp and ray: run only the parts whose names start with one of these: recall, …
         games: For balatro: number of games that each algorithm plays at least, after its first update; 1 or more.
         kills: For serve and ray: number of times that a server, or a worker or node, is killed; 1 or more.
-        mutations: For serve: number of malformed requests, 1 or more.
+        mutations: For serve and mcp: number of malformed requests, 1 or more.
         compare: JSON file of earlier results: print both with ratios and noise.
         threshold: For --compare: the loss of speed that is a regression; 0.1 is 10 %.
         repeats: For --compare: number of runs of the suite, 1 or more.
@@ -77,6 +65,8 @@ def bench(
     def measured(tell: Tell) -> Iterable[Result]:
         if suite == "serve":
             return _serve(rounds, only, kills, mutations, tell)
+        if suite == "mcp":
+            return _mcp(only, mutations, tell)
         if suite == "ray":
             return _ray(rounds, only, kills, tell)
         if suite == "balatro":
@@ -126,6 +116,16 @@ def _serve(rounds: int, only: tuple[str, ...], kills: int, mutations: int, tell:
     except ImportError as missing:
         raise LudusError(f"the server needs {missing.name}; install it: pip install 'ludus[server]'") from missing
     return serve.suite(only, serve.Settings(rounds, kills, mutations), tell)
+
+
+def _mcp(only: tuple[str, ...], mutations: int, tell: Tell) -> Iterable[Result]:
+    if mutations < 1:
+        raise LudusError(f"--mutations must be at least 1, not {mutations}")
+    try:
+        from ludus.bench import mcp
+    except ImportError as missing:
+        raise LudusError(f"the MCP server needs {missing.name}; install it: pip install 'ludus[mcp]'") from missing
+    return mcp.suite(only, mutations, tell)
 
 
 def _ray(rounds: int, only: tuple[str, ...], kills: int, tell: Tell) -> Iterable[Result]:

@@ -25,8 +25,19 @@ from ludus.agents.protocol import simulates
 from ludus.dsl.cache import interpreted
 from ludus.evaluation import preparation, replays
 from ludus.server import sessions
-from ludus.server.match import MOST_MOVES, PERSON, Action, Match, Opening, Saved, Sent, check_opening, compiling
-from ludus.server.messages import Move, NewGame, OpenedGame, State
+from ludus.server.match import (
+    MOST_MOVES,
+    PERSON,
+    Action,
+    Match,
+    Opening,
+    Saved,
+    Sent,
+    check_opening,
+    check_undo,
+    compiling,
+)
+from ludus.server.messages import Advice, Move, NewGame, OpenedGame, State
 from ludus.server.problems import Problem
 from ludus.server.seating import Bench
 from ludus.server.service import Service
@@ -54,8 +65,8 @@ class Table:
 class Games:
     """All game sessions of a service."""
 
-    def __init__(self, service: Service) -> None:
-        self.service, self.bench = service, Bench()
+    def __init__(self, service: Service, bench: Bench | None = None) -> None:
+        self.service, self.bench = service, bench or Bench()
         self._tables: OrderedDict[str, Table] = OrderedDict()
         self._preparations: dict[str, preparation.Preparation] = {}
         self._preparing = threading.Lock()
@@ -75,7 +86,7 @@ class Games:
     async def _open(self, new: NewGame, wanted: Callable[[], bool]) -> OpenedGame:
         seed = secrets.randbelow(2**31) if new.seed is None else new.seed
         opening = Opening(new.game, tuple(new.seats), seed)
-        game = await self._look(check_opening, opening)
+        game = await self.look(check_opening, opening)
         versions = [self._version(seat, game) for seat in opening.seats]
         pairs = zip(opening.seats, versions, strict=True)
         memories = [self.service.models[seat].memory_row() if version else b"" for seat, version in pairs]
@@ -90,7 +101,7 @@ class Games:
                 raise thinking()
             await self._store(name, table, None)
             self._keep(name, table)
-            state = await self._look(match.state, name, next(iter(match.persons())))
+            state = await self.look(match.state, name, next(iter(match.persons())))
         return OpenedGame(name, {str(seat): key for seat, key in keys.items()}, state)
 
     async def state(self, id: str, seat: int | None, key: str) -> State:
@@ -113,6 +124,61 @@ class Games:
         except TimeoutError:
             raise thinking() from None
 
+    async def undo(self, id: str, seat: int, key: str) -> State:
+        """Take back the newest move of a person and everything after it; only in games without secrets or chance."""
+        table = await self._table(id)
+        async with table.lock:
+            match = await self._current(id, table)
+            assert table.saved
+            check_key(match, table.saved, seat, key)
+            check_undo(match, table.saved)
+            kept = match.last_move_of(seat) * len(table.saved.actions) // len(match.actions)
+            shorter = msgspec.structs.replace(table.saved, actions=table.saved.actions[:kept], picks={}, sent={})
+            earlier = await self._go_back(id, table, shorter)
+            return await self.look(earlier.state, id, seat)
+
+    async def _go_back(self, id: str, table: Table, saved: Saved) -> Match:
+        """Replace the game by an earlier state of it; if that fails, the copy is dropped as after a failed move."""
+        counter = table.counter
+        try:
+            table.counter = -1
+            earlier = await self.look(self._build, saved)
+            if table.match:
+                table.match.close()
+            table.match, table.saved = earlier, saved
+            await self._store(id, table, counter)
+        except BaseException:
+            self._drop(id)
+            raise
+        return earlier
+
+    async def advise(self, id: str, seat: int, key: str, agent: str) -> Advice:
+        """What an agent would do in the place of a person who is to move, from what that person may see."""
+        table = await self._table(id)
+        async with table.lock:
+            match = await self._current(id, table)
+            assert table.saved
+            saved = table.saved
+            check_key(match, saved, seat, key)
+            if seat not in match.waiting_for():
+                raise Problem(409, "not_your_turn", f"seat {seat} is not to move now, so there is nothing to advise")
+        if agent == PERSON:
+            raise Problem(422, "unknown_agent", "a person gives no advice; name an agent")
+        try:
+            return await self._in_time(self._think(self._advice, saved, seat, agent))
+        except TimeoutError:
+            raise thinking() from None
+
+    def _advice(self, saved: Saved, seat: int, agent: str) -> Advice:
+        """Seat the agent in a copy of the game, so that it sees all earlier moves and disturbs nobody."""
+        count = len(saved.seats)
+        seats = [agent if one == seat else PERSON for one in range(count)]
+        twin = self._build(msgspec.structs.replace(saved, seats=seats, versions=[""] * count, picks={}))
+        try:
+            return twin.advice(seat)
+        finally:
+            twin.close()
+
     async def _in_time(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Wait for work, but not too long; it goes on after a TimeoutError."""
         task = asyncio.create_task(work)
@@ -133,12 +199,12 @@ class Games:
             check_key(match, table.saved, move.seat, move.key)
             if is_new(match, table.saved, move):
                 await self._play(id, table, match, move)
-            return await self._look(match.state, id, move.seat)
+            return await self.look(match.state, id, move.seat)
 
     async def _play(self, id: str, table: Table, match: Match, move: Move) -> None:
         """Play and store a move; if that fails, the copy is dropped and the game in the store has not changed."""
         assert table.saved
-        sent = await self._look(match.pick, move.seat, move.action, move.name)
+        sent = await self.look(match.pick, move.seat, move.action, move.name)
         counter = table.counter
         try:
             table.counter = -1
@@ -182,7 +248,7 @@ class Games:
             assert table.saved
             if seat is not None:
                 check_key(match, table.saved, seat, key, look=True)
-            return await self._look(work, match)
+            return await self.look(work, match)
 
     def _check_ready(self) -> None:
         if not self.service.ready:
@@ -226,7 +292,7 @@ class Games:
         record = await self._load(id)
         if table.match is None or table.counter != record.counter:
             table.saved = msgspec.msgpack.decode(record.data, type=Saved)
-            table.match = await self._look(self._build, table.saved)
+            table.match = await self.look(self._build, table.saved)
             table.counter = record.counter
             self._tables[id] = table
         return table.match
@@ -319,7 +385,7 @@ class Games:
         """Run work of agents in one of a few threads."""
         return await run_in(self._thinkers, lambda: work(*arguments, **more))
 
-    async def _look(
+    async def look(
         self, work: Callable[Arguments, Result], *arguments: Arguments.args, **more: Arguments.kwargs
     ) -> Result:
         """Run work without decisions in one of a few other threads, so that it need not wait for agents that think."""

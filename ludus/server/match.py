@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from ludus import games
+from ludus.agents import thoughts
 from ludus.agents.player import Contestant, Player
 from ludus.dsl import OVER, PLAYING, random
 from ludus.dsl.cache import interpreted
@@ -21,7 +22,7 @@ from ludus.evaluation import replays
 from ludus.evaluation.play import any_legal
 from ludus.evaluation.preparation import Preparation
 from ludus.pool import Pool, binding
-from ludus.server.messages import Legal, Played, State
+from ludus.server.messages import Advice, Legal, Played, Rated, State
 from ludus.server.problems import Problem
 from ludus.types import Array, Continuous, LudusError
 
@@ -170,6 +171,19 @@ class Match:
             made = self.players[seat].act(self.pool.step, own, self.key(seat))
         return _plain(np.asarray(made.action)[self.row_of(seat)])
 
+    def advice(self, seat: int) -> Advice:
+        """What the agent that sits there would do, and how it rates the moves; the game does not go on."""
+        with self.mode():
+            found = thoughts.think(self.players[seat], self.pool, self.row_of(seat))
+        action = self.decide(seat) if found is None or found.action is None else found.action
+        name = self._name(np.asarray(action), seat)
+        advice = Advice(self.opening.seats[seat], len(self.actions), action, name)
+        if found is None:
+            return advice
+        moves = [Rated(one, self._name(np.asarray(one), seat), rating) for one, rating in (found.moves or {}).items()]
+        value = None if found.values is None else found.values[seat]
+        return msgspec.structs.replace(advice, value=value, unit=found.unit if moves else None, moves=moves)
+
     def key(self, seat: int) -> int:
         """The seed of a decision: the same again if the game is restored."""
         parts = (self.opening.seed, seat, len(self.actions))
@@ -180,6 +194,13 @@ class Match:
         if self.together:
             return _plain(self.actions[move][seat])
         return _plain(self.actions[move]) if self.movers[move] == seat else None
+
+    def last_move_of(self, seat: int) -> int:
+        """The number of the newest move of a seat; raises Problem if it has not moved."""
+        if not self.has_decided(seat):
+            raise Problem(409, "nothing_to_undo", f"seat {seat} has not moved yet, so there is no move to take back")
+        last = len(self.actions) - 1
+        return last if self.together else last - self.movers[::-1].index(seat)
 
     def has_decided(self, seat: int) -> bool:
         """Whether the seat has moved before."""
@@ -311,6 +332,19 @@ def draws_random_numbers(game: games.Game) -> bool:
     return any(value is random or getattr(value, "__module__", "") == random.__name__ for value in found)
 
 
+def check_undo(match: Match, saved: Saved) -> None:
+    """Raise Problem if a move of this game cannot be taken back without giving an advantage."""
+    if match.hidden or draws_random_numbers(match.pool.game):
+        detail = (
+            f"{match.pool.name} hides cards or draws random numbers, and a move taken back would have revealed them"
+        )
+        raise Problem(409, "no_undo", f"{detail}; open another game instead")
+    if len(match.persons()) > 1:
+        raise Problem(409, "no_undo", "more than one person plays this game, so a move cannot be taken back")
+    if any(saved.versions):
+        raise Problem(409, "no_undo", "a served model plays this game and cannot go back; play a named agent instead")
+
+
 def check_opening(opening: Opening) -> games.Game:
     """The game, if it exists and has these seats; raises Problem."""
     if ":" in opening.game or "@" in opening.game:
@@ -338,4 +372,4 @@ def _plain(action: Array) -> Action:
     return [float(one) for one in action] if np.ndim(action) else int(action)
 
 
-__all__ = ["PERSON", "Match", "Opening", "Saved", "check_opening", "compiling"]
+__all__ = ["PERSON", "Match", "Opening", "Saved", "check_opening", "check_undo", "compiling"]

@@ -134,6 +134,30 @@ class State(msgspec.Struct, frozen=True):
     """the newest moves, the oldest first"""
 
 
+class Rated(msgspec.Struct, frozen=True):
+    """A move with the probability or the value that an agent gives it."""
+
+    action: int
+    name: str
+    rating: float
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """What an agent would do in the place of a seat."""
+
+    agent: str
+    move: int
+    """the number of moves played before the advice"""
+    action: int | list[float]
+    name: str
+    value: float | None = None
+    """expected return of the seat; null if the agent has no estimate"""
+    unit: str | None = None
+    """"chance" if ratings are probabilities, "value" if they are expected returns; null without ratings"""
+    moves: list[Rated] = []
+    """the best rated moves first; empty if the agent rates none"""
+
+
 class OpenedGame(msgspec.Struct, frozen=True):
     """A new game: its state, and the secret key of each seat of a person."""
 

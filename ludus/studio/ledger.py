@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ludus.agents import checkpoint
-from ludus.studio.trainers import LIVING, NOTES, notes_of, shorten_log
+from ludus.studio.trainers import LIVING, NOTES, notes_of
 from ludus.training import config, control
 from ludus.training.folder import CHECKPOINTS, METRICS, SETTINGS
+from ludus.training.trainer_process import shorten_log
 from ludus.types import JsonObject, LudusError
 
 Stamp = tuple[int, int, int]

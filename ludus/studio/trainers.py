@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -18,12 +17,11 @@ from ludus.files import write_atomically
 from ludus.studio.refusal import Refusal
 from ludus.training import config, control, runs
 from ludus.training.folder import SETTINGS
+from ludus.training.trainer_process import forget_unstarted, launch
 from ludus.types import JsonObject
 
 LIVING = ("training", "paused")
 MOST_TRAINERS = 16
-LARGEST_LOG, KEPT_LOG = 2**20, 2**16
-"""size in bytes at which a log is shortened, and size to which it is shortened"""
 PATIENCE = 20.0
 """seconds after which a second request to stop is sent to the trainer, which then ends at once"""
 NOTES = "notes.json"
@@ -50,7 +48,7 @@ class Trainers:
             _check_idle(folder)
             if len(self.children) >= MOST_TRAINERS:
                 raise Refusal(f"{MOST_TRAINERS} runs are being trained, the maximum; stop one first", 409)
-            self.children.append((folder.name, _launch(folder, steps)))
+            self.children.append((folder.name, launch(folder, steps)))
 
     def send(self, folder: Path, word: str) -> None:
         """Send "go", "pause", "step" or "save" to a running trainer, which reads it between two updates."""
@@ -77,9 +75,7 @@ class Trainers:
             ended = [one for one in self.children if one[1].poll() is not None]
             self.children = [one for one in self.children if one not in ended]
         for name, child in ended:
-            trainer = control.trainer_of(self.out / name)
-            if child.returncode == -signal.SIGTERM and trainer.get("pid") == child.pid and "since" not in trainer:
-                (self.out / name / control.TRAINER).unlink(missing_ok=True)
+            forget_unstarted(self.out / name, child)
 
     def remove(self, folder: Path) -> None:
         """Delete a run that is not being trained."""
@@ -98,36 +94,6 @@ class Trainers:
 def _check_idle(folder: Path, advice: str = "stop it first") -> None:
     if control.state_of(folder).status in LIVING:
         raise Refusal(f'"{folder.name}" is being trained; {advice}', 409)
-
-
-def _launch(folder: Path, steps: int | None) -> subprocess.Popen[bytes]:
-    """Start a training process and record it in the run folder at once."""
-    shorten_log(folder)
-    (folder / control.CONTROL).unlink(missing_ok=True)
-    started = time.time()
-    more = [] if steps is None else ["--steps", str(steps)]
-    words = [sys.executable, "-m", "ludus.cli", "train", "--resume", str(folder.absolute()), "--json", *more]
-    with (folder / control.LOG).open("ab") as log:
-        log.write(f"{control.BEGINNING}, {time.strftime('%Y-%m-%d %H:%M:%S')} ==\n".encode())
-        log.flush()
-        child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-    facts = {"pid": child.pid, "started": started}
-    if control.trainer_of(folder).get("pid") != child.pid:
-        write_atomically(folder / control.TRAINER, json.dumps(facts).encode())
-    return child
-
-
-def shorten_log(folder: Path) -> None:
-    """Cut a large log to its last lines; the trainer appends, so it continues to write behind them."""
-    path = folder / control.LOG
-    try:
-        if path.stat().st_size > LARGEST_LOG:
-            kept = control.tail(path, KEPT_LOG).partition("\n")[2]
-            with path.open("r+b") as file:
-                file.truncate(0)
-                file.write(kept.encode())
-    except OSError:
-        return
 
 
 def continued(folder: Path, steps: int | None) -> int | None:

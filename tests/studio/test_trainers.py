@@ -8,7 +8,7 @@ import pytest
 
 from ludus.studio import Studio, trainers
 from ludus.studio.refusal import Refusal
-from ludus.training import control
+from ludus.training import control, trainer_process
 
 
 def lines(served, name):
@@ -187,8 +187,8 @@ def test_a_log_is_shortened_while_it_is_written(tmp_path):
         for number in range(40_000):
             log.write(f"line {number} of the long log of a trainer\n".encode())
         log.flush()
-        trainers.shorten_log(tmp_path)
-        assert path.stat().st_size <= trainers.KEPT_LOG
+        trainer_process.shorten_log(tmp_path)
+        assert path.stat().st_size <= trainer_process.KEPT_LOG
         log.write(b"last line\n")
     text = path.read_text().splitlines()
     assert text[-1] == "last line" and text[-2].startswith("line 39999 ") and text[0].startswith("line ")

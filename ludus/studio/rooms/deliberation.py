@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from ludus.agents.thoughts import Thoughts, can_evaluate, must_compile, think
 from ludus.studio.rooms.players import Player, strength
 from ludus.studio.rooms.table import Decided, Table
-from ludus.studio.thoughts import Thoughts, can_evaluate, must_compile, think
 from ludus.types import JsonObject
 
 SLOW = 0.05

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from ludus.agents.player import Player
 from ludus.agents.protocol import Key, Params
+from ludus.agents.thoughts import one_row, unwrapped
 from ludus.dsl.draw import CIRCLE, LINE, SHAPE
 from ludus.dsl.rows import bare, new_rows
-from ludus.studio.thoughts import one_row, unwrapped
 from ludus.types import Array, Step
 
 HORIZON = 20

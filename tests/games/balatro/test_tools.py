@@ -55,3 +55,12 @@ def test_bad_input_raises_an_error(words, sentence):
     answer = run(*words)
     assert answer.returncode != 0 and sentence in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_late_antes_of_a_seed_are_listed():
+    """Their required scores are more than five cards could ever score."""
+    result = run("seed", "7LB2WVPK", "--antes", "39", "--json")
+    assert result.returncode == 0, result.stderr
+    (vector,) = json.loads(result.stdout)["vectors"]
+    assert list(vector["antes"]) == [str(ante) for ante in range(1, 40)]
+    assert all(len(content["shops"]) == 3 for ante, content in vector["antes"].items() if ante != "1")

@@ -109,6 +109,7 @@ class Walk:
             if self.state["ante"] == 1:
                 self.dealt[f"{ROUNDS[self.state['blind']]}_ante1"] = self.first_dealt()
         elif phase == PLAYING_HAND:
+            self.change(required=0)  # late antes ask for more than any scale would allow five cards to score
             self.pool.advance([FIVE])
         elif phase == SHOPPING:
             self.pool.advance([actions.LEAVE])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ludus import agents
+from ludus.agents import thoughts
 from ludus.agents.tabular import TabularAgent
 from ludus.pool import Pool
-from ludus.studio import thoughts
 from ludus.studio.rooms.players import Player
 
 
