@@ -27,7 +27,7 @@ SHORTER = (
     ("ludus battle", "--games 20"),
 )
 """flags for commands that would run for minutes; the first match counts"""
-EXTRAS = {"gymnasium:": "ludus[gymnasium]", "--runtime ray": "ludus[ray]"}
+EXTRAS = {"gymnasium:": "ludus[gymnasium]", "--runtime ray": "ludus[ray]", "rllib_ppo": "ludus[rllib]"}
 """commands with these words need another extra, which their error message must name"""
 NEEDS_SERVER = "ludus battle http"
 """begins a command that tests/agents/test_remote.py runs, because it needs a server"""

@@ -32,7 +32,7 @@ UNIT = 0x726C6C6962
 LEARNED = {
     "policy_loss": "policy_loss", "vf_loss": "value_loss", "entropy": "entropy", "mean_kl_loss": "approx_kl",
     "curr_kl_coeff": "kl_coef", "vf_explained_var": "explained_variance",
-    "gradients_default_optimizer_global_norm": "gradient_norm",
+    "gradients_default_optimizer_global_norm": "grad_norm",
 }  # fmt: skip
 """our names of RLlib's metrics"""
 ALL = "__all_modules__"
