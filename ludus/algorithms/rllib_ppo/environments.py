@@ -170,8 +170,7 @@ class SelfPlayEnv(MultiAgentEnv):
         # RLlib gives neighbouring seeds to the games of a runner, and also to the runners.
         return self._seen(self.record.begin(None if seed is None else seed + self.shift)), {}
 
-    # RLlib's environments are no Gymnasium environments, though their class says so.
-    def step(self, action_dict: dict[Any, Any]) -> tuple[Any, Any, Any, Any, Any]:  # type: ignore[override]
+    def step(self, action_dict: dict[Any, Any]) -> tuple[Any, Any, Any, Any, Any]:
         """Play the actions of the seats that act."""
         seats = self._acting(self.pool.step)
         with torch.profiler.record_function("ludus:step"):
