@@ -45,7 +45,7 @@ def bench(
             the perfect player, tabular learning, deep learning (train; about half an hour
             without --only), exported files in their runtimes (export), the server under load (serve; about half
             an hour), the Ray runtime (ray; about fifteen minutes), games of Balatro an hour with learning, by RLlib's
-            PPO and by ours (balatro; about three minutes), or a selection in half a minute (quick).
+            PPO and by ours (balatro; about five minutes), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.
         rows: For pool: number of games stepped in parallel, 1 or more.
         rounds: Number of rounds, 1 or more; the median is reported.
