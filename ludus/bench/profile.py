@@ -46,7 +46,7 @@ def profile(run: Run[Any], steps: int, out: pathlib.Path) -> Profile:
     if steps < 1:
         raise LudusError(f"--steps must be at least 1, not {steps}")
     profiler = _profiler(run)
-    settings = getattr(run.settings, "in_one_process", lambda: run.settings)()
+    settings = getattr(run.settings, "in_one_process", lambda steps: run.settings)(steps)
     started = time.perf_counter()
     with contextlib.closing(open_run(replace(run, settings=settings).replace(runtime="local", workers=1))) as opened:
         reports = train(opened.agent, opened.run.settings, new_learner(opened), opened.source, opened.ahead.update)

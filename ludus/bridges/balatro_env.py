@@ -207,7 +207,7 @@ class BalatroEnv(gymnasium.Env[object, int | np.int64]):
         """Play one action."""
         if not self.running:
             raise gymnasium.error.ResetNeeded("no game of balatro is running; call reset() before step()")
-        observation, reward, terminated, truncated, info = self.games.step([action])
+        observation, reward, terminated, truncated, info = self.games.step(np.array([action]))
         self.running = not (terminated[0] or truncated[0])
         own = {name: values[0].item() for name, values in info.items() if isinstance(values, np.ndarray)}
         facts: Info = {name: value for name, value in own.items() if not name.startswith("_")}

@@ -45,7 +45,7 @@ def bench(
             the perfect player, tabular learning, deep learning (train; about half an hour
             without --only), exported files in their runtimes (export), the server under load (serve; about half
             an hour), the MCP server through its official client (mcp; about ten minutes), the Ray runtime (ray; about
-            fifteen minutes), games of Balatro an hour with learning, by RLlib's PPO and by ours (balatro; about three
+            fifteen minutes), games of Balatro an hour with learning, by RLlib's PPO and by ours (balatro; about five
             minutes), the emulator of BalatroBot and 1,000 runs on it compared with the engine (balatrobot; about two
             minutes), or a selection in half a minute (quick).
         game: For pool and startup: measure only this game.

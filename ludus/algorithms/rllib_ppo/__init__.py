@@ -118,9 +118,10 @@ class RLlibPPO:
             return False
         return True
 
-    def in_one_process(self) -> RLlibPPO:
-        """The same settings without other processes, which profilers do not see."""
-        return replace(self, num_env_runners=0)
+    def in_one_process(self, steps: int) -> RLlibPPO:
+        """Settings for a profiler, which sees no other processes and is slow: updates of about so many decisions."""
+        batch = min(self.train_batch_size, max(self.minibatch_size, steps))
+        return replace(self, num_env_runners=0, train_batch_size=batch)
 
     def count_workers(self, wanted: int, places: int) -> int:
         if wanted > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ray.rllib.algorithms.ppo import PPO, PPOConfig
+from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -39,14 +39,15 @@ def config_of(settings: RLlibPPO, game: str, num_envs: int, seed: int) -> PPOCon
         spec, module = pool.spec, module_of(settings, pool)
     finally:
         pool.close()
-    config = AnyBatchConfig()
+    config = AnyBatchConfig()  # type: ignore[no-untyped-call]
     config.environment(
         GameVectorEnv if spec.seats == 1 else SelfPlayEnv, normalize_actions=False, clip_actions=False,
         env_config={"game": game, "network": settings.mlp.network}, disable_env_checking=True,
     )  # fmt: skip
     config.env_runners(
         num_env_runners=settings.num_env_runners, num_envs_per_env_runner=num_envs,
-        num_cpus_per_env_runner=settings.cpus_per_env_runner, rollout_fragment_length=settings.rollout_length,
+        num_cpus_per_env_runner=settings.cpus_per_env_runner,  # type: ignore[arg-type]
+        rollout_fragment_length=settings.rollout_length,
         gym_env_vectorize_mode="vector_entry_point" if spec.seats == 1 else "sync",
     )  # fmt: skip
     config.training(
@@ -87,9 +88,8 @@ def value_columns(spec: Spec) -> int:
     return 1 if spec.seats == 1 or (spec.seats == 2 and spec.zero_sum) else spec.seats
 
 
-def built(config: PPOConfig) -> PPO:
+def built(config: PPOConfig) -> Any:
     """The algorithm of a configuration."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        algorithm: PPO = config.build_algo()
-    return algorithm
+        return config.build_algo()

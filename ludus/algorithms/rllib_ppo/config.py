@@ -82,7 +82,8 @@ def translated(*configs: Mapping[str, Any]) -> PPOConfig:
     session.load_rllib()
     from ludus.algorithms.rllib_ppo.batches import AnyBatchConfig
 
-    ppo, given = AnyBatchConfig(), {name: value for config in configs for name, value in config.items()}
+    ppo = AnyBatchConfig()  # type: ignore[no-untyped-call]
+    given = {name: value for config in configs for name, value in config.items()}
     for name, value in given.items():
         if name == FAKE_GPUS and value is False:
             continue

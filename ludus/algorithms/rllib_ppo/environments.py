@@ -154,23 +154,23 @@ class SelfPlayEnv(MultiAgentEnv):
     """One game whose seats are agents, `seat_0` and so on, all with the same policy."""
 
     def __init__(self, config: EnvContext) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.pool = Pool(config["game"], 1, threads=1)
         self.view, self.record = view_of(self.pool, config["network"]), Record(self.pool)
         self.shift = SEEDS_APART * config.worker_index
-        self.possible_agents = [f"seat_{seat}" for seat in range(self.pool.spec.seats)]
+        self.possible_agents: list[Any] = [f"seat_{seat}" for seat in range(self.pool.spec.seats)]
         self.agents = list(self.possible_agents)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self.view.observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self.view.action_space)
-        self.observation_space = spaces.Dict(self.observation_spaces)
-        self.action_space = spaces.Dict(self.action_spaces)
+        shown: dict[Any, Any] = dict.fromkeys(self.possible_agents, self.view.observation_space)
+        acted: dict[Any, Any] = dict.fromkeys(self.possible_agents, self.view.action_space)
+        self.observation_spaces, self.action_spaces = shown, acted
+        self.observation_space, self.action_space = spaces.Dict(shown), spaces.Dict(acted)
 
-    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[dict[str, Observed], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Start with a new game; later continue the one in progress, unless it has ended."""
         # RLlib gives neighbouring seeds to the games of a runner, and also to the runners.
         return self._seen(self.record.begin(None if seed is None else seed + self.shift)), {}
 
-    def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    def step(self, action_dict: dict[Any, Any]) -> tuple[Any, Any, Any, Any, Any]:
         """Play the actions of the seats that act."""
         seats = self._acting(self.pool.step)
         with torch.profiler.record_function("ludus:step"):
@@ -190,7 +190,7 @@ class SelfPlayEnv(MultiAgentEnv):
             agent: {name: array[row] for name, array in seen.items()} for row, agent in enumerate(self._acting(step))
         }
 
-    def _last(self) -> dict[str, Observed]:
+    def _last(self) -> dict[Any, Observed]:
         """What every seat sees at the end."""
         found = {}
         for seat, agent in enumerate(self.possible_agents):

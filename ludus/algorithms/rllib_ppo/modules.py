@@ -39,13 +39,15 @@ class BalatroNet(TorchRLModule, ValueFunctionAPI):
 
     def setup(self) -> None:
         self.action_dist_cls = TorchCategorical
-        embedding = self.observation_space["memgraph_embedding"].shape[0]
+        observations: Any = self.observation_space
+        actions: Any = self.action_space
+        embedding = observations["memgraph_embedding"].shape[0]
         self.card_encoder = nn.Sequential(nn.Linear(52 * 4, 256), nn.ReLU(), nn.Linear(256, 128))
         self.joker_encoder = nn.Sequential(nn.Linear(150 * 8, 512), nn.ReLU(), nn.Linear(512, 256))
         self.shared_layers = nn.Sequential(
             nn.Linear(128 + 256 + embedding, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU()
         )
-        self.policy_head = nn.Linear(512, int(self.action_space.n))
+        self.policy_head = nn.Linear(512, int(actions.n))
         self.value_head = nn.Linear(512, 1)
 
     def _forward(self, batch: Batch, **kwargs: object) -> Batch:
@@ -77,18 +79,20 @@ class GeneralNet(TorchRLModule, ValueFunctionAPI):
     """A plain network for any game, on the arrays of `features.FlatFeatures`; its sizes are in `model_config`."""
 
     def setup(self) -> None:
-        settings: Mapping[str, Any] = self.model_config
+        settings: Any = self.model_config
+        observation_space: Any = self.observation_space
+        action_space: Any = self.action_space
         self.bend, self.depth = ACTIVATIONS[settings["activation"]], int(settings["depth"])
         self.tables = [(str(name), int(rows), int(places)) for name, rows, places in settings["tables"]]
         self.towers = ("actor",) if settings["shared"] else ("actor", "critic")
-        self.discrete = hasattr(self.action_space, "n")
+        self.discrete = hasattr(action_space, "n")
         self.action_dist_cls = TorchCategorical if self.discrete else TorchDiagGaussian
-        width, features = int(settings["width"]), self.observation_space["features"].shape[0]
+        width, features = int(settings["width"]), observation_space["features"].shape[0]
         layers: dict[str, nn.Module] = {}
         for tower in self.towers:
             layers[f"{tower}_0/dense"] = nn.Linear(features, width)
             layers |= {f"{tower}_{layer}": nn.Linear(width, width) for layer in range(1, self.depth)}
-        actions = int(self.action_space.n) if self.discrete else self.action_space.shape[0]
+        actions = int(action_space.n) if self.discrete else action_space.shape[0]
         layers["policy" if self.discrete else "policy/Dense_0"] = nn.Linear(width, actions)
         layers["value"] = nn.Linear(width, int(settings["values"]))
         self.layers = nn.ModuleDict(layers)
