@@ -1,0 +1,270 @@
+"""The measurements for scale.py, each in a process of its own that prints one JSON object.
+
+python scale_measure.py play cartpole          # rollouts of one worker, without Ray
+python scale_measure.py update cartpole        # updates with 1, 2 and 4 rollouts, without Ray
+python scale_measure.py carry cartpole HOST:PORT   # Ray's part, with a real rollout that is not played again
+python scale_measure.py run cartpole HOST:PORT NODES SECONDS   # training, to compare with the prediction
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import psutil
+
+from ludus.algorithms.protocol import Worker
+from ludus.bridges import open_pool
+from ludus.pool import available_cores
+from ludus.runtimes.transport import codec
+from ludus.runtimes.transport.job import Job
+from ludus.runtimes.transport.ray_cluster import RaySettings, connected
+from ludus.training import config
+from ludus.training.loop import train
+from ludus.training.opened import job_of, open_run
+from ludus.training.resume import new_learner
+from ludus.types import LudusError
+
+PLAY_SECONDS = 4.0
+"""time for which rollouts are measured"""
+UPDATE_SECONDS = 2.5
+"""time for which updates with each number of rollouts are measured"""
+ROLLOUTS = (1, 2, 4)
+CALLS = 12
+"""of Ray, in one measurement"""
+WARM = 4
+"""first updates of a run, which compile and fill the queues"""
+Measured = dict[str, Any]
+
+
+def apart(what: str, *words: str, copies: int = 1) -> list[Measured]:
+    """Measure in separate processes that begin at the same moment."""
+    command = [sys.executable, str(pathlib.Path(__file__).absolute()), what, *words]
+    started = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(copies)
+    ]
+    try:
+        for process in started:
+            assert process.stdout
+            process.stdout.readline()  # ready
+        printed = [process.communicate("begin\n") for process in started] if copies == 1 else _together(started)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+    if any(process.returncode for process in started):
+        raise LudusError(f"{' '.join(command)} failed; its error is above")
+    return [json.loads(text.splitlines()[-1]) for text, _ in printed]
+
+
+def _together(started: list[subprocess.Popen[str]]) -> list[tuple[str, Any]]:
+    for process in started:
+        assert process.stdin
+        process.stdin.write("begin\n")
+        process.stdin.flush()
+    return [process.communicate() for process in started]
+
+
+def _ready() -> None:
+    """Wait until the processes that measure at the same time are ready too."""
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
+def _open(game: str) -> tuple[Any, Job, Worker[Any]]:
+    """The agent, the job and a worker of the preset of a game."""
+    run = config.resolve(game, "ppo").replace(runtime="local", workers=1)
+    with contextlib.closing(open_run(run)) as opened:
+        job = job_of(opened.run)
+        return opened.agent, job, job.worker(0)
+
+
+def play(game: str) -> Measured:
+    """Seconds and CPU seconds of each rollout of a worker, as it makes them in an actor of Ray."""
+    agent, job, worker = _open(game)
+    params = codec.encode(job.algorithm.broadcast(job.algorithm.new_learner(agent, 0)))
+
+    def unit() -> None:
+        worker.publish(codec.decode(*params), 0)
+        codec.encode(worker.work())
+        worker.state()
+
+    for _ in range(3):
+        unit()
+    _ready()
+    return {"play": list(_works(unit, PLAY_SECONDS)), "cores": available_cores()}
+
+
+def _works(call: Callable[[], object], seconds: float) -> Iterator[tuple[float, float]]:
+    """[seconds, threads] of each call."""
+    deadline = time.perf_counter() + seconds
+    while time.perf_counter() < deadline:
+        begun, used = time.perf_counter(), time.process_time()
+        call()
+        elapsed = time.perf_counter() - begun
+        yield elapsed, (time.process_time() - used) / elapsed
+
+
+def update(game: str) -> Measured:
+    """Seconds and CPU seconds of an update with several numbers of rollouts; what rollouts and parameters contain."""
+    agent, job, worker = _open(game)
+    algorithm = job.algorithm
+    learner = algorithm.new_learner(agent, 0)
+    worker.publish(algorithm.broadcast(learner), 0)
+    made = [worker.work() for _ in range(max(ROLLOUTS))]
+    _ready()
+    found = []
+    for number in ROLLOUTS:
+        decisions = list[float]()
+
+        def step(number: int = number, decisions: list[float] = decisions) -> None:
+            nonlocal learner
+            learner, metrics = algorithm.update(agent, learner, made[:number])
+            decisions.append(metrics["decisions"])
+
+        step()
+        step()
+        works = list(_works(step, UPDATE_SECONDS))
+        found.append((number, *(statistics.median(column) for column in zip(*works, strict=True))))
+    return {
+        "updates": found,
+        "decisions": decisions[-1] / max(ROLLOUTS),
+        "rollout_bytes": size(codec.encode(made[0])),
+        "params_bytes": size(codec.encode(algorithm.broadcast(learner))),
+        "gradients": algorithm.update_epochs * algorithm.num_minibatches,
+    }
+
+
+def size(packed: tuple[Any, dict[str, Any]]) -> int:
+    return sum(array.nbytes for array in packed[1].values())
+
+
+class Echo:
+    """An actor that returns a real rollout and the state after it, as a worker does, without playing again."""
+
+    def __init__(self, job: str) -> None:
+        self.worker = Job.from_json(job).worker(0)
+
+    def prepare(self, params: Any) -> None:
+        self.worker.publish(codec.decode(*params), 0)
+        self.unit, self.state = self.worker.work(), self.worker.state()
+
+    def work(self, params: Any, version: int) -> tuple[Any, Any]:
+        return (codec.encode(self.unit), version), self.state
+
+
+def carry(game: str, address: str) -> Measured:
+    """Seconds and CPU seconds of what Ray does for a unit: with a worker of this node, and with one of another."""
+    agent, job, worker = _open(game)
+    worker.close()
+    params = job.algorithm.broadcast(job.algorithm.new_learner(agent, 0))
+    _ready()
+    with connected(RaySettings(address=address), "scale") as ray:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = ray.get_runtime_context().get_node_id()
+        other = next(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["NodeID"] != here)
+        found: Measured = {}
+        for name, node in (("", here), ("_remote", other)):
+            kind = ray.remote(Echo).options(
+                num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
+            )
+            actor = kind.remote(job.to_json())
+            ray.get(actor.prepare.remote(codec.encode(params)))
+            found |= {part + name: work for part, work in _called(ray, actor, params).items()}
+            ray.kill(actor)
+        return found
+
+
+def _called(ray: ModuleType, actor: Any, params: Any) -> Measured:
+    """The parts of a unit, in turn."""
+    parts: dict[str, list[tuple[float, float]]] = {"publish": [], "order": [], "carry": [], "fetch": []}
+
+    def timed(part: str, call: Callable[[], Any]) -> Any:
+        begun, used = time.perf_counter(), _busy()
+        value = call()
+        elapsed = time.perf_counter() - begun
+        parts[part].append((elapsed, _busy() - used))
+        return value
+
+    for version in range(CALLS):
+        parcel = timed("publish", lambda: ray.put(codec.encode(params)))
+        time.sleep(0.05)
+        unit, after = timed("order", lambda: actor.work.options(num_returns=2).remote(parcel, version))
+        timed("carry", lambda: ray.wait([unit], fetch_local=False))
+        time.sleep(0.05)
+        rollout = timed("fetch", lambda: ray.get(unit))
+        del unit, after, rollout
+    return {part: _typical(works[2:]) for part, works in parts.items()}
+
+
+def _busy() -> float:
+    """CPU seconds of all processes of this machine."""
+    times = psutil.cpu_times()
+    return times.user + times.system
+
+
+def _typical(works: list[tuple[float, float]]) -> tuple[float, float]:
+    """Median seconds, and the threads of all calls together: the CPU times of a machine are coarse."""
+    total = sum(seconds for seconds, _ in works)
+    return statistics.median(seconds for seconds, _ in works), min(
+        max(sum(used for _, used in works) / total, 0.05), float(available_cores())
+    )
+
+
+def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
+    """Decisions/s and age of a run with one worker on each node."""
+    settings = RaySettings(address=address)
+    chosen = config.resolve(game, "ppo").replace(
+        runtime="ray", workers=int(nodes), steps=2**40, runtime_settings=settings
+    )
+    _ready()
+    moments, decisions, ages, late = list[float](), list[float](), list[float](), list[float]()
+    published = {0: time.perf_counter()}
+    with contextlib.closing(open_run(chosen)) as opened:
+        learner = new_learner(opened)
+        for progress in train(opened.agent, opened.run.settings, learner, opened.source, opened.ahead.update):
+            now, version = time.perf_counter(), progress.version - 1 - progress.age
+            collected = (moments[-1] if moments else now) + progress.metrics["wait_seconds"]
+            late.append(collected - published[version])
+            published[progress.version] = now
+            moments.append(now)
+            ages.append(float(progress.age))
+            decisions.append(progress.metrics["decisions"])
+            if len(moments) >= WARM + 4 and now - moments[WARM - 1] > float(seconds):
+                break
+    elapsed = moments[-1] - moments[WARM - 1]
+    return {
+        "rate": sum(decisions[WARM:]) / elapsed,
+        "age": max(ages),
+        "age_seconds": statistics.fmean(late[WARM:]),
+        "updates": len(moments) - WARM,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def open_cluster(nodes: int) -> tuple[Any, list[Any]]:
+    """A cluster on this machine, with the first of `nodes` nodes of one CPU each."""
+    from ludus.runtimes.transport.ray_cluster import load_ray
+
+    load_ray()
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    return cluster, [cluster.add_node(num_cpus=1) for _ in range(nodes - 1)]
+
+
+if __name__ == "__main__":
+    measures: dict[str, Callable[..., Measured]] = {"play": play, "update": update, "carry": carry, "run": run}
+    print(json.dumps(measures[sys.argv[1]](*sys.argv[2:])), flush=True)
+    os._exit(0) if sys.argv[1] != "run" else None
