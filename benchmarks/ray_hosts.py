@@ -2,8 +2,8 @@
 
     sudo .venv/bin/python benchmarks/ray_hosts.py
 
-Each host runs its own `ray start`, with its own address and folder. `ludus train connect4` runs on the first host with a
-worker on each. Once updates are made, the cable is cut and all processes of the second host are killed; the run must
+Each host runs its own `ray start`, with its own address and folder. `ludus train connect4` runs on the first host with
+a worker on each. Once updates are made, the cable is cut and all processes of the second host are killed; the run must
 finish without it. Needs Linux, root and the command `ip`. Everything that it starts or creates is removed at the end.
 """
 

@@ -9,8 +9,8 @@ python scale_measure.py run cartpole HOST:PORT NODES SECONDS   # training, to co
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-import os
 import pathlib
 import resource
 import statistics
@@ -24,11 +24,10 @@ from typing import Any
 import psutil
 
 from ludus.algorithms.protocol import Worker
-from ludus.bridges import open_pool
 from ludus.pool import available_cores
 from ludus.runtimes.transport import codec
 from ludus.runtimes.transport.job import Job
-from ludus.runtimes.transport.ray_cluster import RaySettings, connected
+from ludus.runtimes.transport.ray_cluster import RaySettings, connected, load_ray
 from ludus.training import config
 from ludus.training.loop import train
 from ludus.training.opened import job_of, open_run
@@ -190,9 +189,9 @@ def _called(ray: ModuleType, actor: Any, params: Any) -> Measured:
     """The parts of a unit, in turn."""
     parts: dict[str, list[tuple[float, float]]] = {"publish": [], "order": [], "carry": [], "fetch": []}
 
-    def timed(part: str, call: Callable[[], Any]) -> Any:
+    def timed(part: str, call: Callable[..., Any], *arguments: Any) -> Any:
         begun, used = time.perf_counter(), _busy()
-        value = call()
+        value = call(*arguments)
         elapsed = time.perf_counter() - begun
         parts[part].append((elapsed, _busy() - used))
         return value
@@ -200,11 +199,11 @@ def _called(ray: ModuleType, actor: Any, params: Any) -> Measured:
     for version in range(CALLS):
         parcel = timed("publish", lambda: ray.put(codec.encode(params)))
         time.sleep(0.05)
-        unit, after = timed("order", lambda: actor.work.options(num_returns=2).remote(parcel, version))
-        timed("carry", lambda: ray.wait([unit], fetch_local=False))
+        refs = timed("order", actor.work.options(num_returns=2).remote, parcel, version)
+        timed("carry", functools.partial(ray.wait, fetch_local=False), refs[:1])
         time.sleep(0.05)
-        rollout = timed("fetch", lambda: ray.get(unit))
-        del unit, after, rollout
+        rollout = timed("fetch", ray.get, refs[0])
+        del parcel, refs, rollout
     return {part: _typical(works[2:]) for part, works in parts.items()}
 
 
@@ -253,18 +252,21 @@ def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
     }
 
 
-def open_cluster(nodes: int) -> tuple[Any, list[Any]]:
-    """A cluster on this machine, with the first of `nodes` nodes of one CPU each."""
-    from ludus.runtimes.transport.ray_cluster import load_ray
-
+@contextlib.contextmanager
+def cluster(nodes: int) -> Iterator[str]:
+    """The address of a Ray cluster on this machine, with one CPU on each node."""
     load_ray()
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    return cluster, [cluster.add_node(num_cpus=1) for _ in range(nodes - 1)]
+    opened = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        for _ in range(nodes - 1):
+            opened.add_node(num_cpus=1)
+        yield opened.address
+    finally:
+        opened.shutdown()  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":
     measures: dict[str, Callable[..., Measured]] = {"play": play, "update": update, "carry": carry, "run": run}
     print(json.dumps(measures[sys.argv[1]](*sys.argv[2:])), flush=True)
-    os._exit(0) if sys.argv[1] != "run" else None
