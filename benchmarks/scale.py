@@ -35,8 +35,10 @@ from ludus.types import LudusError
 GAMES = ("cartpole", "connect4", "balatro")
 HERE = (1, 2, 4)
 """nodes on this machine"""
-NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+NODES = (1, 4, 16, 64, 256, 1000)
 RUN_SECONDS = 8.0
+HERE_ROUNDS, CLUSTER_ROUNDS = 40, 10
+"""simulated rounds"""
 GIGABIT = 1e9 / 8
 SCENARIOS = {
     "cpu": Hardware(1, 8, 8, node_bandwidth=10 * GIGABIT, learner_bandwidth=10 * GIGABIT, latency=1e-4),
@@ -175,7 +177,7 @@ def describe(details: dict[str, Any], facts: Any, asked: dict[str, Hardware], no
         for game, found in details.items():
             tell(f"{game} on {name}")
             for number in nodes:
-                one = predict(read_costs(found["costs"]), dataclasses.replace(cluster, nodes=number))
+                one = predict(read_costs(found["costs"]), dataclasses.replace(cluster, nodes=number), CLUSTER_ROUNDS)
                 row = f"scale/{name}/{game}/{number}"
                 results += prediction(row, one)
                 settings[row] = one.bound
@@ -207,7 +209,7 @@ def inputs(game: str, costs: Costs) -> Iterator[Result]:
 def compared(game: str, costs: Costs, cores: int, runs: dict[str, Any]) -> Iterator[Result]:
     """Predicted and measured runs on this machine."""
     for nodes, found in runs.items():
-        one = predict(costs, Hardware(int(nodes), cores=cores, shared=True), rounds=40)
+        one = predict(costs, Hardware(int(nodes), cores=cores, shared=True), HERE_ROUNDS)
         name = f"scale/here/{game}/{nodes}"
         yield Result(f"{name}/measured", found["rate"], "steps/s")
         yield Result(f"{name}/predicted", one.rate, "steps/s")

@@ -125,8 +125,8 @@ class Signal:
         self.done, self.waiting = False, list[Callable[[], None]]()
 
     def fire(self) -> None:
-        self.done = True
-        for resume in self.waiting:
+        self.done, waiting, self.waiting = True, self.waiting, []
+        for resume in waiting:
             resume()
 
 
