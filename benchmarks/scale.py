@@ -49,7 +49,7 @@ SCENARIOS = {
         1, 8, 8, 8, learner_speedup=20.0, node_bandwidth=10 * GIGABIT, learner_bandwidth=10 * GIGABIT, latency=1e-4
     ),
     "internet": Hardware(
-        1, 8, 8, learner_speedup=20.0, node_bandwidth=0.1 * GIGABIT, learner_bandwidth=10 * GIGABIT, latency=0.03
+        1, 2, 2, learner_speedup=20.0, node_bandwidth=0.1 * GIGABIT, learner_bandwidth=10 * GIGABIT, latency=0.03
     ),
 }
 """assumed clusters: a learner like this machine, with a GPU, eight such learners, and nodes at home"""

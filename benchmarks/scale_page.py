@@ -78,7 +78,7 @@ def _cluster(name: str, values: dict[str, float], games: Sequence[str], settings
 
 def _cell(name: str, values: dict[str, float], settings: dict[str, Any]) -> str:
     age = values[f"{name}/age_seconds"]
-    return f"{readable(values[name])}, {age:.2g} s, {settings[name]}"
+    return f"{readable(values[name])}, {age:,.{0 if age >= 10 else 2}f} s, {settings[name]}"
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
