@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import pathlib
 import resource
@@ -43,6 +44,8 @@ CALLS = 12
 """of Ray, in one measurement"""
 WARM = 4
 """first updates of a run, which compile and fill the queues"""
+QUIET_PERCENT, QUIET_SECONDS = 15.0, 20.0
+"""use of all cores below which a measurement begins, and the time to wait for it"""
 Measured = dict[str, Any]
 
 
@@ -56,6 +59,8 @@ def apart(what: str, *words: str, copies: int = 1) -> list[Measured]:
         for process in started:
             assert process.stdout
             process.stdout.readline()  # ready
+        if not wait_until_quiet():
+            print(f"scale: the machine is busy during {' '.join(words)}", file=sys.stderr)
         printed = [process.communicate("begin\n") for process in started] if copies == 1 else _together(started)
     finally:
         for process in started:
@@ -80,6 +85,15 @@ def _ready() -> None:
     sys.stdin.readline()
 
 
+def wait_until_quiet(seconds: float = QUIET_SECONDS) -> bool:
+    """Wait until other processes are idle, for a limited time; returns whether they are."""
+    deadline = time.monotonic() + seconds
+    while psutil.cpu_percent(0.5) > QUIET_PERCENT:
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
 def _open(game: str) -> tuple[Any, Job, Worker[Any]]:
     """The agent, the job and a worker of the preset of a game."""
     run = config.resolve(game, "ppo").replace(runtime="local", workers=1)
@@ -101,7 +115,12 @@ def play(game: str) -> Measured:
     for _ in range(3):
         unit()
     _ready()
-    return {"play": list(_works(unit, PLAY_SECONDS)), "cores": available_cores()}
+    return {"play": [_undisturbed(*one) for one in _works(unit, PLAY_SECONDS)], "cores": available_cores()}
+
+
+def _undisturbed(seconds: float, threads: float) -> tuple[float, float]:
+    """A rollout never sleeps, so what is missing of a thread was taken by other processes."""
+    return seconds * min(threads, 1.0), max(threads, 1.0)
 
 
 def _works(call: Callable[[], object], seconds: float) -> Iterator[tuple[float, float]]:
@@ -223,10 +242,7 @@ def _typical(works: list[tuple[float, float]]) -> tuple[float, float]:
 
 def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
     """Decisions/s and age of a run with one worker on each node."""
-    settings = RaySettings(address=address)
-    chosen = config.resolve(game, "ppo").replace(
-        runtime="ray", workers=int(nodes), steps=2**40, runtime_settings=settings
-    )
+    chosen = config.resolve(game, "ppo").replace(runtime="ray", workers=int(nodes), steps=2**40, address=address)
     _ready()
     moments, decisions, ages, late = list[float](), list[float](), list[float](), list[float]()
     published = {0: time.perf_counter()}
@@ -242,12 +258,12 @@ def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
             decisions.append(progress.metrics["decisions"])
             if len(moments) >= WARM + 4 and now - moments[WARM - 1] > float(seconds):
                 break
-    elapsed = moments[-1] - moments[WARM - 1]
+    seconds_each = [later - earlier for earlier, later in itertools.pairwise(moments[WARM - 1 :])]
     return {
-        "rate": sum(decisions[WARM:]) / elapsed,
+        "rate": statistics.fmean(decisions[WARM:]) / statistics.median(seconds_each),
         "age": max(ages),
-        "age_seconds": statistics.fmean(late[WARM:]),
-        "updates": len(moments) - WARM,
+        "age_seconds": statistics.median(late[WARM:]),
+        "updates": len(seconds_each),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
