@@ -151,7 +151,7 @@ def measure(first: Host, second: Host, steps: int) -> dict[str, object]:
     second.start_ray("--address", f"{first.address}:{PORT}")
     tell(f"Ray runs on {first.address} and {second.address}")
     runs = first.folder / "runs"
-    command = [sys.executable, "-m", "ludus", "train", "connect4", "--algorithm", "ppo", "--runtime", "ray"]
+    command = [sys.executable, "-m", "ludus.cli", "train", "connect4", "--algorithm", "ppo", "--runtime", "ray"]
     command += ["--address", f"{first.address}:{PORT}", "--workers", "2", "--steps", str(steps), "--evaluations", "0"]
     run = first.start(*command, "--out", str(runs))
     wait("an update with both hosts", TRAIN_SECONDS, lambda: len(updates(runs)) >= UPDATES, run, first)

@@ -61,7 +61,7 @@ def apart(what: str, *words: str, copies: int = 1) -> list[Measured]:
             process.stdout.readline()  # ready
         if not wait_until_quiet():
             print(f"scale: the machine is busy during {' '.join(words)}", file=sys.stderr)
-        printed = [process.communicate("begin\n") for process in started] if copies == 1 else _together(started)
+        printed = _together(started)
     finally:
         for process in started:
             process.kill()
