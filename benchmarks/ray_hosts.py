@@ -201,8 +201,9 @@ def main(steps: int = 3_000_000) -> None:
         sys.exit(f"ray_hosts: {error}")
     there = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
     found["left"] = [name for name in names if name in there]
-    good = found["workers"] == [1, 1] and found["exit_code"] == 0 and found["steps"] >= steps and not found["left"]
-    print(json.dumps({**found, "good": good and found["lost_units"] > 0}))
+    finished = found["workers"] == [1, 1] and found["exit_code"] == 0 and found["steps"] >= steps
+    good = finished and found["lost_units"] > 0 and not found["left"]
+    print(json.dumps({**found, "good": good}))
     sys.exit(not good)
 
 
