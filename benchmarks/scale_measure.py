@@ -44,7 +44,7 @@ CALLS = 12
 """of Ray, in one measurement"""
 WARM = 4
 """first updates of a run, which compile and fill the queues"""
-QUIET_PERCENT, QUIET_SECONDS = 15.0, 20.0
+QUIET_PERCENT, QUIET_SECONDS = 15.0, 10.0
 """use of all cores below which a measurement begins, and the time to wait for it"""
 Measured = dict[str, Any]
 
@@ -182,7 +182,7 @@ class Echo:
 
 
 def carry(game: str, address: str) -> Measured:
-    """Seconds and CPU seconds of what Ray does for a unit: with a worker of this node, and with one of another."""
+    """What Ray does for a unit, with a worker of this node and with one of another; each part keeps a core busy."""
     agent, job, worker = _open(game)
     worker.close()
     params = job.algorithm.broadcast(job.algorithm.new_learner(agent, 0))
@@ -205,14 +205,13 @@ def carry(game: str, address: str) -> Measured:
 
 
 def _called(ray: ModuleType, actor: Any, params: Any) -> Measured:
-    """The parts of a unit, in turn."""
-    parts: dict[str, list[tuple[float, float]]] = {"publish": [], "order": [], "carry": [], "fetch": []}
+    """Seconds and threads of the parts of a unit."""
+    parts: dict[str, list[float]] = {"publish": [], "order": [], "carry": [], "fetch": []}
 
     def timed(part: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        begun, used = time.perf_counter(), _busy()
+        begun = time.perf_counter()
         value = call(*arguments)
-        elapsed = time.perf_counter() - begun
-        parts[part].append((elapsed, _busy() - used))
+        parts[part].append(time.perf_counter() - begun)
         return value
 
     for version in range(CALLS):
@@ -223,21 +222,7 @@ def _called(ray: ModuleType, actor: Any, params: Any) -> Measured:
         time.sleep(0.05)
         rollout = timed("fetch", ray.get, refs[0])
         del parcel, refs, rollout
-    return {part: _typical(works[2:]) for part, works in parts.items()}
-
-
-def _busy() -> float:
-    """CPU seconds of all processes of this machine."""
-    times = psutil.cpu_times()
-    return times.user + times.system
-
-
-def _typical(works: list[tuple[float, float]]) -> tuple[float, float]:
-    """Median seconds, and the threads of all calls together: the CPU times of a machine are coarse."""
-    total = sum(seconds for seconds, _ in works)
-    return statistics.median(seconds for seconds, _ in works), min(
-        max(sum(used for _, used in works) / total, 0.05), float(available_cores())
-    )
+    return {part: (statistics.median(seconds[2:]), 1.0) for part, seconds in parts.items()}
 
 
 def run(game: str, address: str, nodes: str, seconds: str) -> Measured:

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 AHEAD = 1
 """rounds that workers are ahead of the learner"""
+PRIORITY = 1.25**15
+"""weight of the learner's threads for the kernel: Ray runs workers with niceness 15, and each step is a quarter"""
 WARM = 4
 """first rounds, which fill the queues and are not counted"""
 
@@ -168,21 +170,43 @@ class Engine:
             call()
 
 
+class Queue:
+    """The jobs of one priority, which all advance equally."""
+
+    def __init__(self) -> None:
+        self.jobs, self.count = list[tuple[float, int, float, Signal]](), itertools.count()
+        self.threads, self.progress, self.speed = 0.0, 0.0, 0.0
+        """progress: seconds of work that a job which began at 0 would have done"""
+
+    def add(self, seconds: float, threads: float) -> Signal:
+        signal = Signal()
+        heapq.heappush(self.jobs, (self.progress + seconds, next(self.count), threads, signal))
+        self.threads += threads
+        return signal
+
+    def left(self) -> float:
+        """Seconds until the first job ends."""
+        return max(self.jobs[0][0] - self.progress, 0.0) / max(self.speed, 1e-12) if self.jobs else math.inf
+
+    def pop(self) -> Signal:
+        self.progress, _, threads, signal = heapq.heappop(self.jobs)
+        self.threads = max(self.threads - threads, 0.0) if self.jobs else 0.0
+        return signal
+
+
 class Host:
-    """The cores of a machine, shared equally by all threads; memory and caches slow busy cores by `contention`."""
+    """The cores of a machine, shared by threads as the kernel does; `contention` slows them while all are busy."""
 
     def __init__(self, engine: Engine, cores: int, contention: float) -> None:
         self.engine, self.cores, self.contention = engine, cores, contention
-        self.jobs, self.count = list[tuple[float, int, float, Signal]](), itertools.count()
-        self.threads, self.progress, self.last, self.turn = 0.0, 0.0, 0.0, 0
-        """progress: seconds of work that a job which began at 0 would have done"""
+        self.first, self.second = Queue(), Queue()
+        """jobs of the learner, and jobs of workers, which have a lower priority"""
+        self.last, self.turn = 0.0, 0
 
-    def run(self, work: Work) -> Signal:
+    def run(self, work: Work, worker: bool = False) -> Signal:
         self._advance()
-        signal = Signal()
-        finish = self.progress + work.seconds / self._slowdown(work.threads)
-        heapq.heappush(self.jobs, (finish, next(self.count), work.threads, signal))
-        self.threads += work.threads
+        queue = self.second if worker else self.first
+        signal = queue.add(work.seconds / self._slowdown(work.threads), work.threads)
         self._schedule()
         return signal
 
@@ -191,27 +215,30 @@ class Host:
             return 1.0
         return 1.0 + (self.contention - 1.0) * min(max((threads - 1.0) / (self.cores - 1.0), 0.0), 1.0)
 
-    def _speed(self) -> float:
-        """The speed of every job, compared with a job of one thread that is alone."""
-        return min(1.0, self.cores / max(self.threads, 1e-9)) / self._slowdown(self.threads)
-
     def _advance(self) -> None:
-        self.progress += (self.engine.now - self.last) * self._speed()
+        for queue in (self.first, self.second):
+            queue.progress += (self.engine.now - self.last) * queue.speed
         self.last = self.engine.now
 
     def _schedule(self) -> None:
+        """Compute the speeds, compared with a job of one thread that is alone, and the next end of a job."""
+        first, second = self.first.threads, self.second.threads
+        share = self.cores / max(PRIORITY * first + second, 1e-9)
+        high = min(1.0, PRIORITY * share)
+        low = min(1.0, (self.cores - high * first) / max(second, 1e-9))
+        for queue, speed in ((self.first, high), (self.second, low)):
+            queue.speed = speed / self._slowdown(first + second)
         self.turn += 1
-        turn, left = self.turn, self.jobs[0][0] - self.progress
-        self.engine.at(self.engine.now + max(left, 0.0) / self._speed(), lambda: self._finish(turn))
+        turn, queue = self.turn, min((self.first, self.second), key=Queue.left)
+        if queue.jobs:
+            self.engine.at(self.engine.now + queue.left(), lambda: self._finish(turn, queue))
 
-    def _finish(self, turn: int) -> None:
+    def _finish(self, turn: int, queue: Queue) -> None:
         if turn != self.turn:
             return  # the speed has changed since this was scheduled
         self._advance()
-        finish, _, threads, signal = heapq.heappop(self.jobs)
-        self.progress, self.threads = finish, max(self.threads - threads, 0.0) if self.jobs else 0.0
-        if self.jobs:
-            self._schedule()
+        signal = queue.pop()
+        self._schedule()
         signal.fire()
 
 
@@ -307,8 +334,8 @@ class Simulation:
             params, made = worker.orders.popleft()
             yield params
             begun, play = self.engine.now, self.dice.choice(self.costs.play)
-            yield worker.node.host.run(carry)
-            yield worker.node.host.run(play)
+            yield worker.node.host.run(carry, worker=True)
+            yield worker.node.host.run(play, worker=True)
             worker.busy, worker.made = worker.busy + self.engine.now - begun, rollout + 1
             made.fire()
 
