@@ -42,6 +42,8 @@ UPDATE_SECONDS = 2.5
 ROLLOUTS = (1, 2, 4)
 CALLS = 12
 """of Ray, in one measurement"""
+STORE_BYTES = 1_500_000_000
+"""of each node: two rounds of rollouts fit without spilling"""
 WARM = 4
 """first updates of a run, which compile and fill the queues"""
 QUIET_PERCENT, QUIET_SECONDS = 15.0, 10.0
@@ -229,7 +231,7 @@ def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
     """Decisions/s and age of a run with one worker on each node."""
     chosen = config.resolve(game, "ppo").replace(runtime="ray", workers=int(nodes), steps=2**40, address=address)
     _ready()
-    moments, decisions, ages, late = list[float](), list[float](), list[float](), list[float]()
+    moments, decisions, ages, late, waits = [list[float]() for _ in range(5)]
     published = {0: time.perf_counter()}
     with contextlib.closing(open_run(chosen)) as opened:
         learner = new_learner(opened)
@@ -240,6 +242,7 @@ def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
             published[progress.version] = now
             moments.append(now)
             ages.append(float(progress.age))
+            waits.append(progress.metrics["wait_seconds"])
             decisions.append(progress.metrics["decisions"])
             if len(moments) >= WARM + 4 and now - moments[WARM - 1] > float(seconds):
                 break
@@ -248,6 +251,8 @@ def run(game: str, address: str, nodes: str, seconds: str) -> Measured:
         "rate": statistics.fmean(decisions[WARM:]) / statistics.median(seconds_each),
         "age": max(ages),
         "age_seconds": statistics.median(late[WARM:]),
+        "wait_seconds": statistics.median(waits[WARM:]),
+        "round_seconds": statistics.median(seconds_each),
         "updates": len(seconds_each),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -259,10 +264,11 @@ def cluster(nodes: int) -> Iterator[str]:
     load_ray()
     from ray.cluster_utils import Cluster
 
-    opened = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    one = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
+    opened = Cluster(initialize_head=True, head_node_args={**one, "include_dashboard": False})
     try:
         for _ in range(nodes - 1):
-            opened.add_node(num_cpus=1)
+            opened.add_node(**one)
         yield opened.address
     finally:
         opened.shutdown()  # type: ignore[no-untyped-call]
