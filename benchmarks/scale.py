@@ -25,7 +25,7 @@ import scale_measure
 import scale_page
 import tyro
 from reporting import RESULTS, publish, tell, warn_if_busy
-from scale_measure import apart
+from scale_measure import NICENESS, apart, together
 from scale_model import Costs, Hardware, Prediction, Update, Work, predict
 
 from ludus.bench import Result
@@ -36,6 +36,9 @@ GAMES = ("cartpole", "connect4", "balatro")
 HERE = (1, 2, 4)
 """nodes on this machine"""
 NODES = (1, 4, 16, 64, 256, 1000)
+CALLS = ("publish", "order", "carry", "carry_remote", "fetch", "fetch_remote")
+NAMES = {"cores", *(field.name for field in dataclasses.fields(Costs))}
+"""what is kept of the measurements of a game"""
 RUN_SECONDS = 8.0
 HERE_ROUNDS, CLUSTER_ROUNDS = 40, 10
 """simulated rounds"""
@@ -139,30 +142,35 @@ def measured(games: Sequence[str]) -> dict[str, Any]:
         with scale_measure.cluster(nodes) as address:
             for game in games:
                 tell(f"{game}: a run on {nodes} nodes")
-                (found,) = apart("run", game, address, str(nodes), str(RUN_SECONDS))
-                details[game]["runs"][str(nodes)] = found
+                details[game]["runs"][str(nodes)] = apart("run", game, address, str(nodes), str(RUN_SECONDS))
     return details
 
 
 def costs_of(game: str, address: str) -> dict[str, Any]:
     """The measurements of one game, as JSON."""
-    (alone,) = apart("play", game)
-    (update,) = apart("update", game)
-    (carry,) = apart("carry", game, address)
-    beside = apart("play", game, copies=alone["cores"])
-    middle = [statistics.median(seconds for seconds, _ in one["play"]) for one in (alone, *beside)]
-    contention = max(1.0, statistics.fmean(middle[1:]) / middle[0])
-    return {**alone, **update, **carry, "contention": contention}
+    found = apart("play", game) | apart("update", game) | apart("carry", game, address)
+    cores, alone = found["cores"], _typical(found)
+    crowd = together(*[("play", game)] * cores)
+    slowed, *players = together(("beside", game), *[("play", game, NICENESS)] * cores)
+    found |= {
+        "contention": max(1.0, statistics.fmean(map(_typical, crowd)) / alone),
+        "beside": max(1.0, slowed["seconds"] / found["updates"][0][1]),
+        "left": sum(len(one["play"]) * alone / one["elapsed"] for one in players),
+    }
+    return {name: found[name] for name in sorted(found) if name in NAMES}
+
+
+def _typical(measured: dict[str, Any]) -> float:
+    """Median seconds of a rollout."""
+    return statistics.median(seconds for seconds, _ in measured["play"])
 
 
 def read_costs(stored: dict[str, Any]) -> Costs:
-    pairs = {name: value for name, value in stored.items() if name != "cores"}
-    pairs["play"] = tuple(Work(*one) for one in stored["play"])
-    pairs["updates"] = tuple(Update(rollouts, Work(*work)) for rollouts, *work in stored["updates"])
-    names = ("publish", "order", "carry", "carry_remote", "fetch", "fetch_remote")
-    pairs |= {name: Work(*stored[name]) for name in names}
-    unused = ("publish_remote", "order_remote")
-    return Costs(**{name: value for name, value in pairs.items() if name not in unused})
+    """The inputs of the simulation, from JSON."""
+    parts: dict[str, Any] = {name: value for name, value in stored.items() if name != "cores"}
+    parts["play"] = tuple(Work(*one) for one in stored["play"])
+    parts["updates"] = tuple(Update(rollouts, Work(*work)) for rollouts, *work in stored["updates"])
+    return Costs(**parts | {name: Work(*stored[name]) for name in CALLS})
 
 
 def describe(details: dict[str, Any], facts: Any, asked: dict[str, Hardware], nodes: Sequence[int]) -> dict[str, Any]:
@@ -202,7 +210,9 @@ def inputs(game: str, costs: Costs) -> Iterator[Result]:
     for one in costs.updates:
         yield Result(f"{name}/update/{one.rollouts}", 1e3 * one.work.seconds, "ms")
         yield Result(f"{name}/update/{one.rollouts}/threads", one.work.threads, "CPUs")
-    for part in ("publish", "order", "carry", "carry_remote", "fetch", "fetch_remote"):
+    yield Result(f"{name}/beside", costs.beside, "x")
+    yield Result(f"{name}/left", costs.left, "cores")
+    for part in CALLS:
         yield Result(f"{name}/{part}", 1e3 * getattr(costs, part).seconds, "ms")
 
 

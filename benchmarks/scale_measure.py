@@ -12,6 +12,7 @@ import contextlib
 import functools
 import itertools
 import json
+import os
 import pathlib
 import resource
 import statistics
@@ -46,39 +47,44 @@ STORE_BYTES = 1_500_000_000
 """of each node: two rounds of rollouts fit without spilling"""
 WARM = 4
 """first updates of a run, which compile and fill the queues"""
+NICENESS = "15"
+"""of Ray's workers, which is the default of its setting worker_niceness"""
 QUIET_PERCENT, QUIET_SECONDS = 15.0, 10.0
 """use of all cores below which a measurement begins, and the time to wait for it"""
 Measured = dict[str, Any]
 
 
-def apart(what: str, *words: str, copies: int = 1) -> list[Measured]:
+def apart(what: str, *words: str) -> Measured:
+    """Measure in a separate process."""
+    (found,) = together((what, *words))
+    return found
+
+
+def together(*commands: tuple[str, ...]) -> list[Measured]:
     """Measure in separate processes that begin at the same moment."""
-    command = [sys.executable, str(pathlib.Path(__file__).absolute()), what, *words]
+    script = [sys.executable, str(pathlib.Path(__file__).absolute())]
     started = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(copies)
+        subprocess.Popen([*script, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for words in commands
     ]
     try:
         for process in started:
             assert process.stdout
             process.stdout.readline()  # ready
         if not wait_until_quiet():
-            print(f"scale: the machine is busy during {' '.join(words)}", file=sys.stderr)
-        printed = _together(started)
+            print(f"scale: the machine is busy during {' '.join(commands[0])}", file=sys.stderr)
+        for process in started:
+            assert process.stdin
+            process.stdin.write("begin\n")
+            process.stdin.flush()
+        printed = [process.communicate()[0] for process in started]
     finally:
         for process in started:
             process.kill()
             process.wait()
     if any(process.returncode for process in started):
-        raise LudusError(f"{' '.join(command)} failed; its error is above")
-    return [json.loads(text.splitlines()[-1]) for text, _ in printed]
-
-
-def _together(started: list[subprocess.Popen[str]]) -> list[tuple[str, Any]]:
-    for process in started:
-        assert process.stdin
-        process.stdin.write("begin\n")
-        process.stdin.flush()
-    return [process.communicate() for process in started]
+        raise LudusError(f"measuring {' '.join(commands[0])} failed; its error is above")
+    return [json.loads(text.splitlines()[-1]) for text in printed]
 
 
 def _ready() -> None:
@@ -104,8 +110,9 @@ def _open(game: str) -> tuple[Any, Job, Worker[Any]]:
         return opened.agent, job, job.worker(0)
 
 
-def play(game: str) -> Measured:
+def play(game: str, niceness: str = "0") -> Measured:
     """Seconds and CPU seconds of each rollout of a worker, as it makes them in an actor of Ray."""
+    os.nice(int(niceness))
     agent, job, worker = _open(game)
     params = codec.encode(job.algorithm.broadcast(job.algorithm.new_learner(agent, 0)))
 
@@ -117,7 +124,9 @@ def play(game: str) -> Measured:
     for _ in range(3):
         unit()
     _ready()
-    return {"play": [_undisturbed(*one) for one in _works(unit, PLAY_SECONDS)], "cores": available_cores()}
+    works = list(_works(unit, PLAY_SECONDS))
+    elapsed = sum(seconds for seconds, _ in works)
+    return {"play": [_undisturbed(*one) for one in works], "elapsed": elapsed, "cores": available_cores()}
 
 
 def _undisturbed(seconds: float, threads: float) -> tuple[float, float]:
@@ -135,34 +144,44 @@ def _works(call: Callable[[], object], seconds: float) -> Iterator[tuple[float, 
         yield elapsed, (time.process_time() - used) / elapsed
 
 
-def update(game: str) -> Measured:
-    """Seconds and CPU seconds of an update with several numbers of rollouts; what rollouts and parameters contain."""
+def _updates(game: str) -> tuple[Callable[[int], dict[str, float]], Any, Job]:
+    """A function that makes an update with so many rollouts; a rollout; and the job."""
     agent, job, worker = _open(game)
-    algorithm = job.algorithm
-    learner = algorithm.new_learner(agent, 0)
-    worker.publish(algorithm.broadcast(learner), 0)
+    learner = job.algorithm.new_learner(agent, 0)
+    worker.publish(job.algorithm.broadcast(learner), 0)
     made = [worker.work() for _ in range(max(ROLLOUTS))]
+
+    def step(number: int) -> dict[str, float]:
+        nonlocal learner
+        learner, metrics = job.algorithm.update(agent, learner, made[:number])
+        return metrics
+
+    return step, made[0], job
+
+
+def update(game: str) -> Measured:
+    """Seconds and threads of an update with several numbers of rollouts; what rollouts contain."""
+    step, rollout, job = _updates(game)
     _ready()
     found = []
     for number in ROLLOUTS:
-        decisions = list[float]()
-
-        def step(number: int = number, decisions: list[float] = decisions) -> None:
-            nonlocal learner
-            learner, metrics = algorithm.update(agent, learner, made[:number])
-            decisions.append(metrics["decisions"])
-
-        step()
-        step()
-        works = list(_works(step, UPDATE_SECONDS))
+        metrics = [step(number), step(number)][-1]
+        works = list(_works(functools.partial(step, number), UPDATE_SECONDS))
         found.append((number, *(statistics.median(column) for column in zip(*works, strict=True))))
     return {
         "updates": found,
-        "decisions": decisions[-1] / max(ROLLOUTS),
-        "rollout_bytes": size(codec.encode(made[0])),
-        "params_bytes": size(codec.encode(algorithm.broadcast(learner))),
-        "gradients": algorithm.update_epochs * algorithm.num_minibatches,
+        "decisions": metrics["decisions"] / max(ROLLOUTS),
+        "rollout_bytes": size(codec.encode(rollout)),
+        "gradients": job.algorithm.update_epochs * job.algorithm.num_minibatches,
     }
+
+
+def beside(game: str) -> Measured:
+    """Seconds of an update with one rollout, while other processes play."""
+    step, _, _ = _updates(game)
+    step(1)
+    _ready()
+    return {"seconds": statistics.median(seconds for seconds, _ in _works(lambda: step(1), PLAY_SECONDS))}
 
 
 def size(packed: tuple[Any, dict[str, Any]]) -> int:
@@ -194,7 +213,7 @@ def carry(game: str, address: str) -> Measured:
 
         here = ray.get_runtime_context().get_node_id()
         other = next(node["NodeID"] for node in ray.nodes() if node["Alive"] and node["NodeID"] != here)
-        found: Measured = {}
+        found: Measured = {"params_bytes": size(codec.encode(params))}
         for name, node in (("", here), ("_remote", other)):
             kind = ray.remote(Echo).options(
                 num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
@@ -275,5 +294,7 @@ def cluster(nodes: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    measures: dict[str, Callable[..., Measured]] = {"play": play, "update": update, "carry": carry, "run": run}
+    measures: dict[str, Callable[..., Measured]] = {
+        "play": play, "update": update, "beside": beside, "carry": carry, "run": run
+    }  # fmt: skip
     print(json.dumps(measures[sys.argv[1]](*sys.argv[2:])), flush=True)

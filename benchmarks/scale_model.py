@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 AHEAD = 1
 """rounds that workers are ahead of the learner"""
-PRIORITY = 1.25**15
-"""weight of the learner's threads for the kernel: Ray runs workers with niceness 15, and each step is a quarter"""
 WARM = 4
 """first rounds, which fill the queues and are not counted"""
 
@@ -52,7 +50,11 @@ class Costs:
     play: tuple[Work, ...]
     """measured rollouts, of which the simulation draws one for each unit"""
     contention: float
-    """how much longer a rollout takes while all cores are busy"""
+    """how much longer a rollout takes while all cores play"""
+    beside: float
+    """how much longer an update takes while workers try to play on all cores, with the lower priority Ray gives them"""
+    left: float
+    """cores' worth of play that these workers make during updates"""
     updates: tuple[Update, ...]
     """with different numbers of rollouts, in ascending order"""
     publish: Work
@@ -195,25 +197,28 @@ class Queue:
 
 
 class Host:
-    """The cores of a machine, shared by threads as the kernel does; `contention` slows them while all are busy."""
+    """The cores of a machine. Workers share what a learner there leaves them, and slow it down, as measured."""
 
-    def __init__(self, engine: Engine, cores: int, contention: float) -> None:
-        self.engine, self.cores, self.contention = engine, cores, contention
+    def __init__(self, engine: Engine, cores: int, costs: Costs) -> None:
+        self.engine, self.cores, self.costs = engine, cores, costs
         self.first, self.second = Queue(), Queue()
-        """jobs of the learner, and jobs of workers, which have a lower priority"""
+        """jobs of the learner, and jobs of workers"""
         self.last, self.turn = 0.0, 0
 
     def run(self, work: Work, worker: bool = False) -> Signal:
         self._advance()
-        queue = self.second if worker else self.first
-        signal = queue.add(work.seconds / self._slowdown(work.threads), work.threads)
+        signal = (self.second if worker else self.first).add(*work)
         self._schedule()
         return signal
 
-    def _slowdown(self, threads: float) -> float:
-        if self.cores == 1:
-            return 1.0
-        return 1.0 + (self.contention - 1.0) * min(max((threads - 1.0) / (self.cores - 1.0), 0.0), 1.0)
+    def _speeds(self) -> tuple[float, float]:
+        """The speeds of the learner's jobs and of those of workers, compared with a job that is alone."""
+        costs, workers = self.costs, max(self.second.threads, 1e-9)
+        busy = min(self.second.threads / self.cores, 1.0)
+        if self.first.jobs:
+            return 1.0 / (1.0 + (costs.beside - 1.0) * busy), min(1.0, costs.left / workers)
+        extra = min(max(workers - 1.0, 0.0) / max(self.cores - 1.0, 1.0), 1.0)
+        return 1.0, min(1.0, self.cores / workers) / (1.0 + (costs.contention - 1.0) * extra)
 
     def _advance(self) -> None:
         for queue in (self.first, self.second):
@@ -221,13 +226,8 @@ class Host:
         self.last = self.engine.now
 
     def _schedule(self) -> None:
-        """Compute the speeds, compared with a job of one thread that is alone, and the next end of a job."""
-        first, second = self.first.threads, self.second.threads
-        share = self.cores / max(PRIORITY * first + second, 1e-9)
-        high = min(1.0, PRIORITY * share)
-        low = min(1.0, (self.cores - high * first) / max(second, 1e-9))
-        for queue, speed in ((self.first, high), (self.second, low)):
-            queue.speed = speed / self._slowdown(first + second)
+        """Compute the speeds, and the next end of a job."""
+        self.first.speed, self.second.speed = self._speeds()
         self.turn += 1
         turn, queue = self.turn, min((self.first, self.second), key=Queue.left)
         if queue.jobs:
@@ -303,7 +303,7 @@ class Simulation:
         self.costs, self.hardware, self.rounds = costs, hardware, rounds
         self.engine, self.dice = Engine(), random.Random(seed)
         self.meeting = Meeting(hardware.learners)
-        here = Host(self.engine, hardware.cores, costs.contention)
+        here = Host(self.engine, hardware.cores, costs)
         hosts = [here if hardware.shared else self._host() for _ in range(hardware.nodes)]
         # The learner's process is on the first node of this machine; elsewhere it has a machine of its own.
         nodes = [Node(host, remote=not hardware.shared or number > 0) for number, host in enumerate(hosts)]
@@ -314,7 +314,7 @@ class Simulation:
         ]
 
     def _host(self) -> Host:
-        return Host(self.engine, self.hardware.cores, self.costs.contention)
+        return Host(self.engine, self.hardware.cores, self.costs)
 
     def run(self) -> Prediction:
         for worker in self.workers:

@@ -15,9 +15,10 @@ PAGE, RESULTS = HERE.parent / "docs" / "scale.md", HERE / "results" / "scale.jso
 BEGIN, END = "<!-- {}: made by benchmarks/scale.py -->", "<!-- end of {} -->"
 COSTS = {
     "decisions": "decisions in a rollout", "rollout": "rollout, MB", "params": "parameters, MB",
-    "play": "play a rollout, ms", "contention": "slower if all cores are busy, ×",
+    "play": "play a rollout, ms", "contention": "longer if all cores play, ×",
     "update/1": "update with 1 rollout, ms", "update/2": "2 rollouts, ms", "update/4": "4 rollouts, ms",
-    "update/4/threads": "cores used by an update", "publish": "publish parameters, ms", "order": "call a worker, ms",
+    "beside": "update beside workers that play, longer by ×", "left": "cores left for these workers",
+    "publish": "publish parameters, ms", "order": "call a worker, ms",
     "carry": "Ray's part of a unit on the learner's node, ms", "carry_remote": "on another node, ms",
     "fetch": "get a rollout of the same node, ms", "fetch_remote": "of another node, ms",
 }  # fmt: skip

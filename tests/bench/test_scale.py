@@ -32,7 +32,7 @@ def costs(play=0.1, update=0.02, **others):
     parts = dict.fromkeys(("publish", "order", "carry", "carry_remote", "fetch", "fetch_remote"), nothing)
     whole = {
         "decisions": 1000.0, "rollout_bytes": 1e6, "params_bytes": 1e5, "gradients": 8, "contention": 1.0,
-        "play": (Work(play, 1.0),), "updates": (model.Update(1, Work(update, 1.0)),),
+        "beside": 1.0, "left": 1.0, "play": (Work(play, 1.0),), "updates": (model.Update(1, Work(update, 1.0)),),
     }  # fmt: skip
     return model.Costs(**(whole | parts | others))
 
@@ -49,9 +49,10 @@ def test_two_orders_are_in_progress_so_half_of_a_long_way_is_hidden():
     assert found.rate == pytest.approx(1000.0 / max((0.1 + 0.01 + 0.2 + 0.01) / 2, 0.2 + 0.01))
 
 
-def test_a_worker_on_the_only_core_of_the_learner_takes_the_sum_of_their_times():
-    found = model.predict(costs(0.1, 0.02), model.Hardware(1, cores=1, shared=True), rounds=40)
-    assert found.rate == pytest.approx(1000.0 / 0.12)
+@pytest.mark.parametrize(("left", "beside", "seconds"), [(0.0, 1.0, 0.12), (0.5, 1.0, 0.11), (0.5, 1.5, 0.115)])
+def test_a_worker_on_the_machine_of_the_learner_gets_what_updates_leave(left, beside, seconds):
+    found = model.predict(costs(0.1, 0.02, left=left, beside=beside), model.Hardware(1, cores=1, shared=True), 40)
+    assert found.rate == pytest.approx(1000.0 / seconds, rel=0.01)
 
 
 def test_more_nodes_are_never_slower_while_actors_are_the_bound():
@@ -93,18 +94,15 @@ def test_every_rollout_is_used_once_except_those_in_progress(nodes):
     assert 0 <= found.made - found.used <= workers
 
 
-def test_cores_are_shared_and_their_work_is_conserved():
+def test_cores_are_shared_by_workers_and_their_work_is_conserved():
     engine = model.Engine()
-    host = model.Host(engine, 2, contention=1.25)
-    ends = [host.run(Work(seconds, threads)) for seconds, threads in ((1.0, 1.0), (2.0, 1.0), (3.0, 2.0))]
+    host = model.Host(engine, 2, costs(contention=1.25))
+    ends = [host.run(Work(seconds, threads), worker=True) for seconds, threads in ((1.0, 1.0), (2.0, 1.0), (3.0, 2.0))]
     moments = []
     for end in ends:
         engine.run(end)
         moments.append(engine.now)
-    # 4 threads on 2 cores, each slowed by 1.25; the last job was measured with both cores busy.
-    assert moments[0] == pytest.approx(1.0 * 2 * 1.25)
-    assert moments[1] == pytest.approx(moments[0] + 1.0 * 1.5 * 1.25)
-    assert moments[2] == pytest.approx(moments[1] + (3.0 / 1.25 - 2.0) * 1.25)
+    assert moments == pytest.approx([1.0 * 2.0 * 1.25, (1.0 * 2.0 + 1.0 * 1.5) * 1.25, (2.0 + 1.5 + 1.0) * 1.25])
 
 
 def test_several_learners_learn_more_and_wait_for_each_other():
