@@ -248,7 +248,7 @@ class Link:
     def __init__(self, engine: Engine, hardware: Hardware, fastest: float) -> None:
         self.engine, self.latency, self.free = engine, hardware.latency, 0.0
         self.bandwidth, self.lane = min(hardware.learner_bandwidth, fastest), min(hardware.node_bandwidth, fastest)
-        """bytes/s of the learner and of a node; the engine of the object store has its own limit, `fastest`"""
+        """bytes/s of the learner and of a node; Ray has its own limit, `fastest`"""
 
     def send(self, size: float) -> Signal:
         """Until the object has arrived. While it is sent slowly by one node, others can use the rest of the link."""
