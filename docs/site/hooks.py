@@ -25,8 +25,8 @@ SHIM = pathlib.Path(__file__).parent / "iframe-worker.js"
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """The navigation; whatever is found in a folder is listed."""
-    more = ["agents.md", "metrics.md", "serve.md", "operations.md", "ray.md", "rllib.md", "export.md", "studio.md"]
-    more += ["bridges.md", "mcp.md", "ygopro.md", "balatrobot.md", "reference_api.md", "map.md"]
+    more = ["agents.md", "metrics.md", "serve.md", "operations.md", "ray.md", "scale.md", "rllib.md", "export.md"]
+    more += ["studio.md", "bridges.md", "mcp.md", "ygopro.md", "balatrobot.md", "reference_api.md", "map.md"]
     more += ["contributing.md", "changelog.md"]
     config.nav = [
         {"Start": ["index.md", *more]},
