@@ -1,6 +1,6 @@
 """Steps/s and age of experience with `--runtime ray` on 1 to 1,000 nodes, by a simulation that is checked here.
 
-    python benchmarks/scale.py                    # about five minutes on a quiet machine; writes results/scale.json
+    python benchmarks/scale.py                    # about nine minutes; writes results/scale.json
     python benchmarks/scale.py --reuse            # simulates again with the measurements in results/scale.json
     python benchmarks/scale.py --reuse --scenarios gpu --bandwidth 25 --learner-speedup 50
 

@@ -50,8 +50,13 @@ def tables(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _costs(values: dict[str, float], games: Sequence[str]) -> str:
-    rows = [[text, *(f"{values[f'scale/inputs/{game}/{key}']:,.3g}" for game in games)] for key, text in COSTS.items()]
+    rows = [[text, *(_number(values[f"scale/inputs/{game}/{key}"]) for game in games)] for key, text in COSTS.items()]
     return _table(["measured", *games], rows)
+
+
+def _number(value: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _check(values: dict[str, float], games: Sequence[str], details: dict[str, Any]) -> str:
