@@ -149,7 +149,7 @@ def _drive(
 
 
 def _thoughts(player: Player, pool: Pool) -> dict[int, float] | None:
-    from ludus.studio import thoughts
+    from ludus.agents import thoughts
 
     found = thoughts.think(player, pool, 0)
     return found.moves if found else None
