@@ -1,15 +1,35 @@
-"""An MCP server that misbehaves: the opponent in `new_game` says how. It claims to play Tic-tac-toe."""
+"""An MCP server that misbehaves: the opponent in `new_game` says how. It claims to play Tic-tac-toe or Balatro."""
 
 import asyncio
 import os
 from typing import Any
 
+import numpy as np
 from mcp.server.mcpserver import MCPServer
 
+from ludus import games
+from ludus.dsl import bounds
+from ludus.games.balatro.actions import SELECT_BLIND
+
 server = MCPServer("liar", log_level="CRITICAL")
+
+
+def blank_observation() -> dict[str, Any]:
+    """An observation of Balatro within all ranges."""
+    form = games.load("balatro").rules.OBSERVATION
+    return {name: np.clip(np.zeros(form[name].shape), *bounds(form, name)).tolist() for name in form.names}
+
+
+OPENING = {"move": 0, "turn": [0], "over": False, "seat": 0, "legal_count": 1, "result": None}
 FINE = {
-    "game": "tictactoe", "move": 0, "turn": [0], "over": False, "scores": [0.0, 0.0], "seat": 0, "text": "a board",
-    "legal": [{"action": 4, "name": "b2"}], "legal_count": 1, "observation": {"board": [0] * 9},
+    "tictactoe": OPENING | {
+        "game": "tictactoe", "scores": [0.0, 0.0], "text": "a board", "legal": [{"action": 4, "name": "b2"}],
+        "observation": {"board": [0] * 9},
+    },
+    "balatro": OPENING | {
+        "game": "balatro", "scores": [0.0], "text": "a blind", "observation": blank_observation(),
+        "legal": [{"action": SELECT_BLIND, "name": "select blind"}],
+    },
 }  # fmt: skip
 LIES: dict[str, dict[str, Any]] = {
     "other game": {"game": "chess"},
@@ -30,25 +50,27 @@ LIES: dict[str, dict[str, Any]] = {
     "words": {"observation": {"board": ["x"] * 9}},
     "nested": {"observation": {"board": [[0], [0, 1]]}},
     "types": {"legal": "all"},
+    "cut too early": {"result": "cut"},
 }
 
 
 @server.tool()
 def new_game(game: str, opponent: str, observation: bool = False, seed: int = 0) -> dict[str, Any]:
     """Open a game."""
-    return {} if opponent == "no id" else {"game_id": opponent, "state": FINE}
+    return {} if opponent == "no id" else {"game_id": f"{game} {opponent}", "state": FINE[game]}
 
 
 @server.tool()
 async def play(game_id: str, move: int, at_move: int, observation: bool = False) -> dict[str, Any]:
     """Play a move."""
-    if game_id == "dies":
+    game, _, behaviour = game_id.partition(" ")
+    if behaviour == "dies":
         os._exit(1)
-    if game_id == "slow":
+    if behaviour == "slow":
         await asyncio.sleep(3600)
-    if game_id == "refuses":
+    if behaviour == "refuses":
         raise ValueError("a secret")
-    return {**FINE, "move": 0 if game_id == "no progress" else 2, **LIES.get(game_id, {})}
+    return {**FINE[game], "move": 0 if behaviour == "no progress" else 2, **LIES.get(behaviour, {})}
 
 
 if __name__ == "__main__":
