@@ -26,7 +26,7 @@ except ImportError as missing:
     raise LudusError("ludus.bridges.balatro_env needs Gymnasium: pip install 'ludus[gymnasium]'") from missing
 
 from ludus.bridges.mcp_games import Clients, MCPGames, clients_of
-from ludus.bridges.rendering import FRAMES_PER_SECOND, render, render_modes
+from ludus.bridges.rendering import FRAMES_PER_SECOND
 from ludus.bridges.seated_pool import SeatedPool, SeatOptions, SeatStep
 from ludus.games.balatro.actions import ACTIONS
 from ludus.pool import Pool
@@ -139,8 +139,7 @@ class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]
         self.settings = read_config(dict(config or {}) | ({} if num_envs is None else {"num_envs": num_envs}))
         self.num_envs = self.settings.num_envs
         self.games = open_games(self.settings)
-        modes = render_modes(self.games.pool.game) if isinstance(self.games, SeatedPool) else ["ansi"]
-        self.metadata = {**self.metadata, "render_modes": modes}
+        self.metadata = {**self.metadata, "render_modes": self.games.render_modes}
         self.single_observation_space, self.single_action_space = new_observation_space(), new_action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -149,9 +148,7 @@ class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]
     @property
     def pool(self) -> Pool:
         """The pool of the games; raises LudusError with an `mcp_client`."""
-        if isinstance(self.games, SeatedPool):
-            return self.games.pool
-        raise LudusError("the games of an mcp_client are on its server; there is no pool")
+        return self.games.pool
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: Info | None = None
@@ -177,16 +174,7 @@ class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]
 
     def close_extras(self, **kwargs: object) -> None:
         """Release the pool's threads, or close the clients."""
-        if isinstance(self.games, SeatedPool):
-            self.games.pool.close()
-        else:
-            self.games.close()
-
-    def draw(self, mode: str | None) -> Array | str | None:
-        """The first game as pixels, text or None, by the render mode."""
-        if isinstance(self.games, SeatedPool):
-            return render(self.games.pool, mode)
-        return None if mode is None else self.games.text()
+        self.games.close()
 
     def _seen(self, step: SeatStep) -> Observation:
         return observed(step.observation, step.mask, self.settings.memgraph_client)
@@ -236,7 +224,7 @@ class BalatroEnv(gymnasium.Env[object, int | np.int64]):
 
     def render(self) -> Array | str | None:
         """The game as pixels, text or None, by the render mode."""
-        return self.games.draw(self.render_mode)
+        return self.games.games.render(self.render_mode)
 
     def close(self) -> None:
         """Release the pool, or close the client."""

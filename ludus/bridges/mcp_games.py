@@ -19,6 +19,7 @@ from ludus.bridges.seated_pool import SeatStep
 from ludus.bridges.spaces import fit_actions
 from ludus.dsl import random
 from ludus.games import Game
+from ludus.pool import Pool
 from ludus.pool.actions import illegal, random_actions, read_actions
 from ludus.types import Array, Discrete, LudusError
 
@@ -68,9 +69,19 @@ class MCPGames:
         ])  # fmt: skip
         return self._step(opening, wrong, {"illegal_action": np.where(wrong, given, 0)} if wrong.any() else {})
 
-    def text(self, row: int = 0) -> str:
-        """One game in words, as its server describes it."""
-        return self.states[row].text if self.states else ""
+    @property
+    def pool(self) -> Pool:
+        """Raises LudusError: the games are elsewhere."""
+        raise LudusError("the games of an mcp_client are on its server; there is no pool")
+
+    @property
+    def render_modes(self) -> list[str]:
+        """Text only, since a state has no picture."""
+        return ["ansi"]
+
+    def render(self, mode: str | None) -> str | None:
+        """The first game as its server describes it; None without a mode."""
+        return self.states[0].text if mode is not None and self.states else None
 
     def close(self) -> None:
         """Close the clients."""

@@ -1,36 +1,35 @@
 """An MCP server that misbehaves: the opponent in `new_game` says how. It claims to play Tic-tac-toe or Balatro."""
 
 import asyncio
+import functools
 import os
 from typing import Any
 
-import numpy as np
 from mcp.server.mcpserver import MCPServer
 
-from ludus import games
-from ludus.dsl import bounds
-from ludus.games.balatro.actions import SELECT_BLIND
 
 server = MCPServer("liar", log_level="CRITICAL")
 
 
-def blank_observation() -> dict[str, Any]:
-    """An observation of Balatro within all ranges."""
-    form = games.load("balatro").rules.OBSERVATION
-    return {name: np.clip(np.zeros(form[name].shape), *bounds(form, name)).tolist() for name in form.names}
+@functools.cache
+def fine(game: str) -> dict[str, Any]:
+    """An honest state."""
+    opening = {"game": game, "move": 0, "turn": [0], "over": False, "seat": 0, "legal_count": 1, "text": "a board"}
+    if game == "tictactoe":
+        legal = [{"action": 4, "name": "b2"}]
+        return opening | {"scores": [0.0, 0.0], "legal": legal, "observation": {"board": [0] * 9}}
+    # Imported here so that a process of its own starts quickly.
+    import numpy as np
+
+    from ludus.dsl import bounds
+    from ludus.games import balatro
+    from ludus.games.balatro.actions import SELECT_BLIND
+
+    form, legal = balatro.OBSERVATION, [{"action": SELECT_BLIND, "name": "select blind"}]
+    seen = {name: np.clip(np.zeros(form[name].shape), *bounds(form, name)).tolist() for name in form.names}
+    return opening | {"scores": [0.0], "legal": legal, "observation": seen}
 
 
-OPENING = {"move": 0, "turn": [0], "over": False, "seat": 0, "legal_count": 1, "result": None}
-FINE = {
-    "tictactoe": OPENING | {
-        "game": "tictactoe", "scores": [0.0, 0.0], "text": "a board", "legal": [{"action": 4, "name": "b2"}],
-        "observation": {"board": [0] * 9},
-    },
-    "balatro": OPENING | {
-        "game": "balatro", "scores": [0.0], "text": "a blind", "observation": blank_observation(),
-        "legal": [{"action": SELECT_BLIND, "name": "select blind"}],
-    },
-}  # fmt: skip
 LIES: dict[str, dict[str, Any]] = {
     "other game": {"game": "chess"},
     "no progress": {},
@@ -57,7 +56,7 @@ LIES: dict[str, dict[str, Any]] = {
 @server.tool()
 def new_game(game: str, opponent: str, observation: bool = False, seed: int = 0) -> dict[str, Any]:
     """Open a game."""
-    return {} if opponent == "no id" else {"game_id": f"{game} {opponent}", "state": FINE[game]}
+    return {} if opponent == "no id" else {"game_id": f"{game} {opponent}", "state": fine(game)}
 
 
 @server.tool()
@@ -70,7 +69,7 @@ async def play(game_id: str, move: int, at_move: int, observation: bool = False)
         await asyncio.sleep(3600)
     if behaviour == "refuses":
         raise ValueError("a secret")
-    return {**FINE[game], "move": 0 if behaviour == "no progress" else 2, **LIES.get(behaviour, {})}
+    return {**fine(game), "move": 0 if behaviour == "no progress" else 2, **LIES.get(behaviour, {})}
 
 
 if __name__ == "__main__":
