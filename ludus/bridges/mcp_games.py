@@ -170,10 +170,11 @@ def _made(make: Callable[[], object], count: int) -> list[MCPClient]:
 
 
 def _distinct(clients: list[MCPClient], count: int) -> list[MCPClient]:
-    if len({id(client) for client in clients}) != count or len(clients) != count:
+    different = len({id(client) for client in clients})
+    if different != count or len(clients) != count:
         raise LudusError(
-            f"mcp_client has {len({id(client) for client in clients})} clients for {count} games; each game needs its"
-            " own: give a sequence of clients or a function that makes one"
+            f"mcp_client has {different} clients for {count} games; each game needs its own: give a sequence of clients"
+            " or a function that makes one"
         )
     return clients
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 
-
 server = MCPServer("liar", log_level="CRITICAL")
 
 
