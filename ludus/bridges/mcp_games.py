@@ -126,7 +126,10 @@ class MCPGames:
         form = self.game.rules.OBSERVATION
         for name in self.fields:
             if np.shape(state.observation.get(name)) != form[name].shape:
-                raise LudusError(f"an mcp_client does not play {self.game.name}: no {name} of {form[name].shape}")
+                raise LudusError(
+                    f"an mcp_client does not play {self.game.name}: its states have no {name} of the shape"
+                    f" {form[name].shape}; make a client for {self.game.name}"
+                )
         if state.mask.shape != (len(self.names),):
             raise LudusError(f"an mcp_client has a mask of {state.mask.shape}; expected {(len(self.names),)}")
         for name, action in state.legal.items():

@@ -224,7 +224,9 @@ def test_after_a_failed_call_another_game_can_begin(behaviour, sentence, liar):
 
 
 def test_another_game_is_an_error(liar):
-    with pytest.raises(LudusError, match=r"an mcp_client does not play balatro: no cards of \(52, 4\)"):
+    with pytest.raises(
+        LudusError, match=r"an mcp_client does not play balatro: its states have no cards of the shape \(52, 4\)"
+    ):
         liar("honest", "tictactoe").reset(seed=1)
 
 
