@@ -43,7 +43,7 @@ class MCPGames:
         """[N] the newest state of each game; [] before the first game and after an error"""
         self._keys = RowKeys(len(clients))
         self._threads = concurrent.futures.ThreadPoolExecutor(len(clients), "mcp")
-        self._none = np.zeros(len(clients), bool)
+        self._none, self._closed = np.zeros(len(clients), bool), False
 
     def reset(self, seeds: Sequence[int] | None = None) -> SeatStep:
         """Start new games in all rows, with the seeds [N]; without them the random streams continue."""
@@ -85,6 +85,7 @@ class MCPGames:
 
     def close(self) -> None:
         """Close the clients."""
+        self._closed = True
         with self._threads:
             for closed in [self._threads.submit(client.close) for client in self.clients]:
                 closed.result()
@@ -113,6 +114,8 @@ class MCPGames:
 
     def _call(self, calls: Sequence[Callable[[], RemoteState]]) -> None:
         """Call all servers at once and check their states; the first error is raised after all have answered."""
+        if self._closed:
+            raise LudusError("the environment is closed, and so are its clients; make another one")
         self.states = []
         futures = [self._threads.submit(call) for call in calls]
         concurrent.futures.wait(futures)

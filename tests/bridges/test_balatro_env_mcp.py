@@ -94,7 +94,7 @@ def test_whole_games_on_our_server_are_those_of_a_pool(tmp_path):
         assert_same(*seen)
     assert steps > 40
     remote.close()
-    with pytest.raises(LudusError, match="is closed"):
+    with pytest.raises(LudusError, match="the environment is closed, and so are its clients"):
         remote.reset(seed=3)
 
 
