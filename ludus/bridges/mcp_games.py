@@ -128,7 +128,7 @@ class MCPGames:
         """Raise LudusError unless the state is one of this game with our numbers of the actions."""
         form = self.game.rules.OBSERVATION
         for name in self.fields:
-            if np.shape(state.observation.get(name)) != form[name].shape:
+            if (seen := state.observation.get(name)) is None or seen.shape != form[name].shape:
                 raise LudusError(
                     f"an mcp_client does not play {self.game.name}: its states have no {name} of the shape"
                     f" {form[name].shape}; make a client for {self.game.name}"
