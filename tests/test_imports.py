@@ -17,7 +17,7 @@ LAYERS = (
 """Each folder may import only those before it. The rules of a game import only the language; its tools, in
 `games/<game>/tools/`, may also use the pool and the bridges. Modules of the bridges that offer our games as
 environments use agents as opponents, so they come after the agents."""
-ENVIRONMENTS = {"balatro_env", "gymnasium", "seated_pool"}
+ENVIRONMENTS = {"balatro_env", "gymnasium", "mcp_games", "seated_pool"}
 MAX_FOLDERS = 16
 MODULE_PATH = re.compile(r"ludus(\.\w+)+\.?")
 RANK = {room: rank for rank, room in enumerate(LAYERS)}

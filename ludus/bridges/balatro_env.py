@@ -1,7 +1,8 @@
 """Balatro for RLlib: one game, `BalatroEnv`, and many games in one pool, `BalatroVectorEnv`.
 
 Both take RLlib's config dict: the clients of other services, and parameters of the game. The arrays of the observation
-are fields of the game's record, written by its compiled rules; see docs/rllib.md.
+are fields of the game's record, written by its compiled rules, or by the server to which an `mcp_client` is connected;
+see docs/rllib.md.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ try:
 except ImportError as missing:
     raise LudusError("ludus.bridges.balatro_env needs Gymnasium: pip install 'ludus[gymnasium]'") from missing
 
-from ludus.bridges.rendering import FRAMES_PER_SECOND, render, render_modes
+from ludus.bridges.mcp_games import Clients, MCPGames, clients_of
+from ludus.bridges.rendering import FRAMES_PER_SECOND
 from ludus.bridges.seated_pool import SeatedPool, SeatOptions, SeatStep
 from ludus.games.balatro.actions import ACTIONS
 from ludus.pool import Pool
@@ -45,18 +47,10 @@ class MemgraphClient(Protocol):
         ...
 
 
-class MCPClient(Protocol):
-    """A receiver of what happens in the games, the `mcp_client` of a config."""
-
-    def publish(self, events: Mapping[str, Array]) -> None:
-        """One step of N games: `action`, `reward` and `ended`, [N] each."""
-        ...
-
-
 class EnvSettings(NamedTuple):
     """The parts of a config dict."""
 
-    mcp_client: MCPClient | None
+    mcp_client: Clients | None
     memgraph_client: MemgraphClient | None
     num_envs: int
     threads: int | None
@@ -64,26 +58,29 @@ class EnvSettings(NamedTuple):
     """of the game"""
 
 
-METHODS = {"mcp_client": "publish", "memgraph_client": "embeddings"}
-"""the method that each client must have"""
+SETTINGS = ("mcp_client", "memgraph_client", "num_envs", "threads")
 
 
 def read_config(config: Mapping[str, object] | None) -> EnvSettings:
     """The parts of a config dict; raises LudusError for unknown names and for objects that are no clients."""
     given = dict(config or {})
-    known = {*METHODS, "num_envs", "threads", *games.load(GAME).settings}
+    known = {*SETTINGS, *games.load(GAME).settings}
     for name in given:
         if name not in known:
             close = difflib.get_close_matches(str(name), known, 1)
             hint = f'did you mean "{close[0]}"?' if close else f"known are {', '.join(sorted(known))}"
             raise LudusError(f'the config of BalatroEnv has an unknown setting "{name}"; {hint}')
-    for name, method in METHODS.items():
-        if (client := given.get(name)) is not None and not callable(getattr(client, method, None)):
-            raise LudusError(f"{name} is {client!r}, which has no method {method}; see ludus.bridges.balatro_env")
+    if (client := given.get("memgraph_client")) is not None and not callable(getattr(client, "embeddings", None)):
+        raise LudusError(f"memgraph_client is {client!r}, which has no method embeddings; see docs/rllib.md")
     for name in ("num_envs", "threads"):
         if (count := given.get(name)) is not None and (type(count) is not int or count < 1):
             raise LudusError(f"{name} is {count!r}; expected 1 or more")
-    parts = {name: given.pop(name, None) for name in (*METHODS, "num_envs", "threads")}
+    parts = {name: given.pop(name, None) for name in SETTINGS}
+    if parts["mcp_client"] is not None and (local := [*given, *(["threads"] if parts["threads"] else [])]):
+        raise LudusError(
+            f"{', '.join(local)} cannot be set beside an mcp_client, whose server holds the game; name parameters of"
+            ' the game where the client is made, as in MCPGame(server, "balatro(stake=green)")'
+        )
     return EnvSettings(**parts | {"num_envs": parts["num_envs"] or 1}, parameters=given)  # type: ignore[arg-type]
 
 
@@ -127,6 +124,7 @@ def checked_embedding(given: ArrayLike, count: int) -> Array:
 class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]):
     """`num_envs` games in one pool, stepped by one compiled call; a game that has ended restarts at the next step.
 
+    With `mcp_client`, there is no pool: each game is behind a client of its own, and all are called at the same time.
     With the seed `seed`, row i plays like a BalatroEnv with the seed `seed + i`. An illegal action is replaced by a
     random legal one, which the info dict reports.
     """
@@ -140,14 +138,17 @@ class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]
     def __init__(self, config: Mapping[str, object] | None = None, num_envs: int | None = None) -> None:
         self.settings = read_config(dict(config or {}) | ({} if num_envs is None else {"num_envs": num_envs}))
         self.num_envs = self.settings.num_envs
-        game = games.load(GAME, **self.settings.parameters)
-        self.pool = Pool(game, self.num_envs, threads=self.settings.threads or 1)
-        self.games = SeatedPool(self.pool, SeatOptions())
-        self.metadata = {**self.metadata, "render_modes": render_modes(game)}
+        self.games = open_games(self.settings)
+        self.metadata = {**self.metadata, "render_modes": self.games.render_modes}
         self.single_observation_space, self.single_action_space = new_observation_space(), new_action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.started = False
+
+    @property
+    def pool(self) -> Pool:
+        """The pool of the games; raises LudusError with an `mcp_client`."""
+        return self.games.pool
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: Info | None = None
@@ -169,17 +170,22 @@ class BalatroVectorEnv(gymnasium.vector.VectorEnv[Observation, ArrayLike, Array]
         if step.illegal.any():
             for name, values in step.info.items():
                 info |= {name: values, f"_{name}": step.illegal.copy()}
-        if (client := self.settings.mcp_client) is not None:
-            ended = step.terminated | step.truncated
-            client.publish({"action": np.array(actions), "reward": step.reward.copy(), "ended": ended})
         return self._seen(step), step.reward, step.terminated, step.truncated, info
 
     def close_extras(self, **kwargs: object) -> None:
-        """Release the pool's threads."""
-        self.pool.close()
+        """Release the pool's threads, or close the clients."""
+        self.games.close()
 
     def _seen(self, step: SeatStep) -> Observation:
         return observed(step.observation, step.mask, self.settings.memgraph_client)
+
+
+def open_games(settings: EnvSettings) -> SeatedPool | MCPGames:
+    """The games in a pool of this process, or behind the clients."""
+    if settings.mcp_client is not None:
+        return MCPGames(games.load(GAME), clients_of(settings.mcp_client, settings.num_envs), FIELDS)
+    game = games.load(GAME, **settings.parameters)
+    return SeatedPool(Pool(game, settings.num_envs, threads=settings.threads or 1), SeatOptions())
 
 
 # Gymnasium declares a Dict space as a space of spaces, so only `object` covers its observations.
@@ -190,8 +196,11 @@ class BalatroEnv(gymnasium.Env[object, int | np.int64]):
 
     def __init__(self, config: Mapping[str, object] | None = None, render_mode: str | None = None) -> None:
         self.games = BalatroVectorEnv(config, num_envs=1)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise LudusError(f'balatro has no render mode "{render_mode}"; it has rgb_array and ansi')
+        modes = self.games.metadata["render_modes"]
+        if render_mode not in (None, *modes):
+            self.games.close()
+            raise LudusError(f'balatro has no render mode "{render_mode}" here; it has {" and ".join(modes)}')
+        self.metadata = {**self.metadata, "render_modes": modes}
         self.render_mode, self.running = render_mode, False
         self.observation_space, self.action_space = new_observation_space(), new_action_space()
 
@@ -215,10 +224,10 @@ class BalatroEnv(gymnasium.Env[object, int | np.int64]):
 
     def render(self) -> Array | str | None:
         """The game as pixels, text or None, by the render mode."""
-        return render(self.games.pool, self.render_mode)
+        return self.games.games.render(self.render_mode)
 
     def close(self) -> None:
-        """Release the pool."""
+        """Release the pool, or close the client."""
         self.games.close()
 
 
@@ -226,4 +235,4 @@ def _first(batch: Observation) -> Observation:
     return {name: values[0] for name, values in batch.items()}
 
 
-__all__ = ["BalatroEnv", "BalatroVectorEnv", "MCPClient", "MemgraphClient"]
+__all__ = ["BalatroEnv", "BalatroVectorEnv", "MemgraphClient"]

@@ -13,6 +13,8 @@ from ludus.dsl import bounds
 from ludus.types import Array, Discrete, LudusError
 
 MOST_MOVES = 1_000_000
+CUT = "cut"
+"""the result of a game that ended at its limit of moves"""
 
 
 class Legal(msgspec.Struct, frozen=True):
@@ -35,6 +37,7 @@ class View(msgspec.Struct, frozen=True):
     observation: dict[str, Any]
     seat: int | None = None
     text: str | None = None
+    result: str | None = None
 
 
 class RemoteState(NamedTuple):
@@ -42,6 +45,8 @@ class RemoteState(NamedTuple):
 
     move: int
     over: bool
+    cut: bool
+    """whether the game ended at its limit of moves"""
     score: float
     """sum of the rewards of this seat"""
     reward: float
@@ -70,7 +75,8 @@ def read(facts: object, game: games.Game, before: RemoteState | None) -> RemoteS
     score = view.scores[view.seat or 0]
     reward = score - (before.score if before else 0.0)
     return RemoteState(
-        view.move, view.over, score, reward, _observation(view.observation, game), mask, legal, view.text or ""
+        view.move, view.over, view.result == CUT, score, reward, _observation(view.observation, game), mask, legal,
+        view.text or "",
     )  # fmt: skip
 
 
@@ -85,6 +91,8 @@ def _check_progress(view: View, game: games.Game, before: RemoteState | None) ->
         raise Lie(f"{game.name} has {game.spec.seats} finite scores, not {view.scores[:8]}")
     if view.over != (not view.turn) or (not view.over and seat not in view.turn):
         raise Lie(f"over is {view.over}, but the seats to move are {view.turn[:8]}; this is seat {seat}")
+    if view.result == CUT and not view.over:
+        raise Lie("it says that the game was cut off, but it goes on")
 
 
 def _moves(view: View, game: games.Game) -> tuple[dict[str, int], Array]:

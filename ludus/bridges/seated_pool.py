@@ -13,6 +13,7 @@ import numpy as np
 from ludus import agents
 from ludus.agents.player import Player
 from ludus.bridges.illegal_actions import PENALTY, Illegal, Referee, RowKeys
+from ludus.bridges.rendering import render, render_modes
 from ludus.dsl import CUT, OVER, PLAYING, random
 from ludus.evaluation.play import decide
 from ludus.pool import Pool
@@ -115,6 +116,19 @@ class SeatedPool:
         self._end_reported = status != PLAYING
         observation, mask = self._observed()
         return SeatStep(observation, mask, reward, status == OVER, status == CUT, verdict.illegal, verdict.info)
+
+    @property
+    def render_modes(self) -> list[str]:
+        """The render modes of the game."""
+        return render_modes(self.pool.game)
+
+    def render(self, mode: str | None) -> Array | str | None:
+        """The first game as pixels, text or None, by the render mode."""
+        return render(self.pool, mode)
+
+    def close(self) -> None:
+        """Release the pool's threads."""
+        self.pool.close()
 
     def _alone(self, step: Step) -> SeatStep:
         """The step of a game with one seat after legal actions, directly from the pool."""

@@ -1,16 +1,34 @@
-"""An MCP server that misbehaves: the opponent in `new_game` says how. It claims to play Tic-tac-toe."""
+"""An MCP server that misbehaves: the opponent in `new_game` says how. It claims to play Tic-tac-toe or Balatro."""
 
 import asyncio
+import functools
 import os
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("liar", log_level="CRITICAL")
-FINE = {
-    "game": "tictactoe", "move": 0, "turn": [0], "over": False, "scores": [0.0, 0.0], "seat": 0, "text": "a board",
-    "legal": [{"action": 4, "name": "b2"}], "legal_count": 1, "observation": {"board": [0] * 9},
-}  # fmt: skip
+
+
+@functools.cache
+def fine(game: str) -> dict[str, Any]:
+    """An honest state."""
+    opening = {"game": game, "move": 0, "turn": [0], "over": False, "seat": 0, "legal_count": 1, "text": "a board"}
+    if game == "tictactoe":
+        legal = [{"action": 4, "name": "b2"}]
+        return opening | {"scores": [0.0, 0.0], "legal": legal, "observation": {"board": [0] * 9}}
+    # Imported here so that a process of its own starts quickly.
+    import numpy as np
+
+    from ludus.dsl import bounds
+    from ludus.games import balatro
+    from ludus.games.balatro.actions import SELECT_BLIND
+
+    form, legal = balatro.OBSERVATION, [{"action": SELECT_BLIND, "name": "select blind"}]
+    seen = {name: np.clip(np.zeros(form[name].shape), *bounds(form, name)).tolist() for name in form.names}
+    return opening | {"scores": [0.0], "legal": legal, "observation": seen}
+
+
 LIES: dict[str, dict[str, Any]] = {
     "other game": {"game": "chess"},
     "no progress": {},
@@ -30,25 +48,27 @@ LIES: dict[str, dict[str, Any]] = {
     "words": {"observation": {"board": ["x"] * 9}},
     "nested": {"observation": {"board": [[0], [0, 1]]}},
     "types": {"legal": "all"},
+    "cut too early": {"result": "cut"},
 }
 
 
 @server.tool()
 def new_game(game: str, opponent: str, observation: bool = False, seed: int = 0) -> dict[str, Any]:
     """Open a game."""
-    return {} if opponent == "no id" else {"game_id": opponent, "state": FINE}
+    return {} if opponent == "no id" else {"game_id": f"{game} {opponent}", "state": fine(game)}
 
 
 @server.tool()
 async def play(game_id: str, move: int, at_move: int, observation: bool = False) -> dict[str, Any]:
     """Play a move."""
-    if game_id == "dies":
+    game, _, behaviour = game_id.partition(" ")
+    if behaviour == "dies":
         os._exit(1)
-    if game_id == "slow":
+    if behaviour == "slow":
         await asyncio.sleep(3600)
-    if game_id == "refuses":
+    if behaviour == "refuses":
         raise ValueError("a secret")
-    return {**FINE, "move": 0 if game_id == "no progress" else 2, **LIES.get(game_id, {})}
+    return {**fine(game), "move": 0 if behaviour == "no progress" else 2, **LIES.get(behaviour, {})}
 
 
 if __name__ == "__main__":
