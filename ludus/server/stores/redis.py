@@ -19,7 +19,7 @@ COMMON = """
 local prefix, id, expiry = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local sessions, used, gone, labels = prefix .. 'session:', prefix .. 'used', prefix .. 'gone', prefix .. 'labels'
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = time[1] * 1000 + time[2] / 1000
 local function forget(id)
   local label = redis.call('HGET', sessions .. id, 'label')
   redis.call('DEL', sessions .. id)
