@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator, Callable
 
 from fastapi import FastAPI
@@ -96,6 +97,12 @@ async def _run(app: FastAPI, service: Service, failed: Failed | None, loaded: as
         return
     finally:
         loaded.set()
+    if failed is not None:
+        # This process serves only. Libraries and models stay; to look at them again and again would take the collector
+        # longer than the requests take, which allocate many lists.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000)
     logs.note("ready", models=list(service.models))
     while True:
         await asyncio.sleep(RELOAD_INTERVAL)

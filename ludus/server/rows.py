@@ -59,7 +59,9 @@ class ObservationForm:
 
     def _read_field(self, form: FieldForm, value: ArrayLike) -> Array:
         """One field. What is right at once takes a few microseconds; everything else is checked step by step."""
-        array = observations.numbers(form.name, value)
+        array = _table_of_bytes(form, value)
+        if array is None:
+            array = observations.numbers(form.name, value)
         if array.dtype != form.type or array.shape != form.shape:
             array = self._convert(form, array)
         if form.type.kind == "f":
@@ -100,6 +102,18 @@ def _field_form(observation: DType, name: str) -> FieldForm:
     # One number for all components compares much faster than an array of equal ones.
     ends = [np.asarray(end.flat[0] if end.size and (end == end.flat[0]).all() else end) for end in (low, high)]
     return FieldForm(name, base, kind.shape, None if whole else ends[0], None if whole else ends[1])
+
+
+def _table_of_bytes(form: FieldForm, value: object) -> Array | None:
+    """A field of rows of bytes from a list of lists, several times as fast as by NumPy; None if it is anything else."""
+    if form.type != np.uint8 or len(form.shape) != 2 or type(value) is not list or len(value) != form.shape[0]:
+        return None
+    if not all(type(row) is list and len(row) == form.shape[1] for row in value):
+        return None
+    try:
+        return np.frombuffer(b"".join(map(bytes, value)), np.uint8).reshape(form.shape)
+    except (TypeError, ValueError):  # not integers, or outside 0 to 255
+        return None
 
 
 def _schema_of(observation: DType, name: str) -> JsonObject:
