@@ -69,6 +69,8 @@ class Live:
     path: str
     reference: bool
     index: int = 0
+    chosen: int = 0
+    """the entry of a duel's last answer that is played"""
     accepted: list[Request] = field(default_factory=list)
 
 
@@ -162,7 +164,7 @@ class Attacker:
         """The next valid request of a session."""
         if live.reference:
             message = self.dice.choice(list(examples.MESSAGES))
-            body = json.dumps(examples.request(message, live.index)).encode()
+            body = json.dumps(examples.request(message, live.index, live.chosen)).encode()
             return Request("POST", f"{live.path}/predict", body)
         asked = {"index": live.index, "observation": observation(self.schema, self.dice)}
         content = msgspec.msgpack.encode(asked) if packed else json.dumps(asked).encode()
@@ -205,7 +207,7 @@ class Attacker:
         self._judge(reply, changed)
         if reply.status == 204 and changed.method == "DELETE" and live.path in changed.path:
             fresh = await (self._duel() if live.reference else self._session())
-            live.path, live.index, live.accepted = fresh.path, 0, []
+            live.path, live.index, live.chosen, live.accepted = fresh.path, 0, 0, []
         elif reply.status == 200 and live.path in changed.path and changed.method == "POST":
             self._accept(live, changed, reply)
 
@@ -222,6 +224,8 @@ class Attacker:
         if isinstance(answer, dict) and answer.get("index") == live.index + 1:
             live.index += 1
             live.accepted.append(request)
+            if live.reference:
+                live.chosen = examples.best(answer)
 
     async def _raw(self, request: Request) -> None:
         """Bytes that may not be HTTP, after which nothing follows; any answer will do, or none."""
