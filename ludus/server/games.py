@@ -153,7 +153,7 @@ class Games:
         return earlier
 
     async def advise(self, id: str, seat: int, key: str, agent: str) -> Advice:
-        """What an agent would do in the place of a person who is to move, from what that person may see."""
+        """The move that an agent recommends for the seat to move, from the observation of that seat."""
         table = await self._table(id)
         async with table.lock:
             match = await self._current(id, table)

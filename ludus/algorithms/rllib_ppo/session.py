@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import signal
-import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from ludus.bridges.ray_signals import own_sigterm
 from ludus.types import LudusError
 
 QUIET = ("ray.rllib", "ray.tune", "ray")
@@ -59,7 +58,7 @@ def started() -> Iterator[None]:
         yield
         return
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # no message about each env runner
-    with _own_sigterm(), warnings.catch_warnings():
+    with own_sigterm(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ray.init(
             address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
@@ -69,16 +68,3 @@ def started() -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-@contextlib.contextmanager
-def _own_sigterm() -> Iterator[None]:
-    """Keep the signal handler of this process, which Ray replaces."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -10,7 +10,6 @@ import functools
 import logging
 import os
 import re
-import signal
 import socket
 import threading
 import warnings
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from ludus.algorithms.settings import check_ranges
+from ludus.bridges.ray_signals import own_sigterm
 from ludus.types import LudusError
 
 CONNECT_SECONDS = 10.0
@@ -143,7 +143,7 @@ def _connect(ray: ModuleType, settings: RaySettings, namespace: str) -> None:
     else:
         options |= {"address": "local", "include_dashboard": False} | _limits(settings)
     try:
-        with _own_sigterm(), warnings.catch_warnings():
+        with own_sigterm(), warnings.catch_warnings():
             # JAX warns of every fork, but what Ray forks starts another program at once.
             warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
             _messages_to_stderr()
@@ -199,19 +199,6 @@ def _check_answer(address: str, place: str, method: str) -> None:
             raise _unconnected(address, ConnectionError("what answers there is not Ray")) from None
     finally:
         channel.close()
-
-
-@contextlib.contextmanager
-def _own_sigterm() -> Iterator[None]:
-    """Keep the signal handler of this process, which Ray replaces."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _messages_to_stderr() -> None:

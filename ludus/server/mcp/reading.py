@@ -68,7 +68,7 @@ class Reading:
         return PLAY.format(game=game, plain=games.plain_name(game), opponent=opponent)
 
     def coach(self, game: str = "balatro", agent: str = "best") -> str:
-        """Coach a person who plays, with the advice of an agent."""
+        """Comment on a player's moves and suggest better ones, with the tool `advise`."""
         return COACH.format(game=game, plain=games.plain_name(game), agent=agent)
 
 
