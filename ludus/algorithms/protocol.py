@@ -7,7 +7,7 @@ world models share one training loop and one set of runtimes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 from ludus.bridges import AnyPool
 from ludus.dsl import random
@@ -198,6 +198,10 @@ class Profiled(Protocol):
 
     profiler: ClassVar[Literal["jax", "torch"]]
     """the library that computes; parts of training are annotated for it, see `ludus.bench.profilers`"""
+
+    def for_profiler(self, steps: int) -> Self:
+        """The settings to profile about so many decisions with: everything in one process."""
+        ...
 
 
 def nothing_ahead(game: str, rows: int, workers: int) -> Ahead:

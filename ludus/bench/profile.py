@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ludus.algorithms.protocol import Profiled
-from ludus.bench.profilers import PROFILERS, Operation, Profiler
+from ludus.bench.profilers import PROFILERS, Operation
 from ludus.bench.training import peak_memory
 from ludus.training.config import Run
 from ludus.training.loop import train
@@ -45,8 +45,8 @@ def profile(run: Run[Any], steps: int, out: pathlib.Path) -> Profile:
     """Train for at least `steps` decisions after a first update; all parts run in one thread, so their times add up."""
     if steps < 1:
         raise LudusError(f"--steps must be at least 1, not {steps}")
-    profiler = _profiler(run)
-    settings = getattr(run.settings, "in_one_process", lambda steps: run.settings)(steps)
+    settings = _profiled(run).for_profiler(steps)
+    profiler = PROFILERS[settings.profiler]()
     started = time.perf_counter()
     with contextlib.closing(open_run(replace(run, settings=settings).replace(runtime="local", workers=1))) as opened:
         reports = train(opened.agent, opened.run.settings, new_learner(opened), opened.source, opened.ahead.update)
@@ -67,14 +67,14 @@ def profile(run: Run[Any], steps: int, out: pathlib.Path) -> Profile:
     )  # fmt: skip
 
 
-def _profiler(run: Run[Any]) -> Profiler:
-    """The profiler that the algorithm declares; tables have none, because they play and learn in one compiled loop."""
+def _profiled(run: Run[Any]) -> Profiled:
+    """The settings of an algorithm that can be profiled; tables learn in one compiled loop."""
     if not isinstance(run.settings, Profiled):
         raise LudusError(
             f"{run.algorithm} plays and learns in one compiled loop without parts to measure; ludus bench tabular "
             "measures its speed, and ludus profile works with --algorithm ppo, rllib_ppo or world_model"
         )
-    return PROFILERS[run.settings.profiler]()
+    return run.settings
 
 
 def lines(found: Profile, top: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import tyro
@@ -199,6 +199,10 @@ class PPO:
 
         devices.start()
         return agent.new_agent(pool, self.network, self.bfloat16, self.uses_rnd, self.bptt_length)
+
+    def for_profiler(self, steps: int) -> Self:
+        """Unchanged: everything is in this process anyway."""
+        return self
 
     def describe(self) -> JsonObject:
         from ludus.agents.neural import agent

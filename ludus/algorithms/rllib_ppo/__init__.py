@@ -118,7 +118,7 @@ class RLlibPPO:
             return False
         return True
 
-    def in_one_process(self, steps: int) -> RLlibPPO:
+    def for_profiler(self, steps: int) -> RLlibPPO:
         """Settings for a profiler, which sees no other processes and is slow: updates of about so many decisions."""
         batch = min(self.train_batch_size, max(self.minibatch_size, steps))
         return replace(self, num_env_runners=0, train_batch_size=batch)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 import tyro
@@ -161,6 +161,10 @@ class WorldModelSettings:
             agent, plan_at_evaluation=self.plan_at_evaluation, noise_correlation=self.noise_correlation,
             mirror=agent.mirror if self.mirror else None,
         )  # fmt: skip
+
+    def for_profiler(self, steps: int) -> Self:
+        """Unchanged: everything is in this process anyway."""
+        return self
 
     def describe(self) -> JsonObject:
         from ludus.agents.neural import world_model
